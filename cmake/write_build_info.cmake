@@ -1,0 +1,13 @@
+# Writes build_info.h when its content changed (script mode; see version.cmake).
+execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT commit)
+  set(commit "unknown")
+endif()
+set(text "#pragma once\n#define LOCUS_VERSION \"${VERSION}\"\n#define LOCUS_COMMIT \"${commit}\"\n#define LOCUS_COMPILER \"${COMPILER}\"\n#define LOCUS_ISA \"${ISA}\"\n#define LOCUS_BUILD_TYPE \"${BUILD_TYPE}\"\n")
+set(old "")
+if(EXISTS ${OUT})
+  file(READ ${OUT} old)
+endif()
+if(NOT old STREQUAL text)
+  file(WRITE ${OUT} "${text}")
+endif()
