@@ -119,7 +119,18 @@ Correlation pearson(std::span<const double> x, std::span<const double> y) {
 
 Correlation spearman(std::span<const double> x, std::span<const double> y) {
   check_pair(x, y, "spearman");
-  return pearson(average_ranks(x), average_ranks(y));
+  const std::vector<double> a = average_ranks(x), b = average_ranks(y);
+  // Twice the centred ranks are integers, so the sums are exact and a perfect order gives exactly 1.
+  const double centre = static_cast<double>(x.size()) + 1;
+  double xx = 0, yy = 0, xy = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double u = 2 * a[i] - centre, v = 2 * b[i] - centre;
+    xx += u * u;
+    yy += v * v;
+    xy += u * v;
+  }
+  const double r = xx == 0 || yy == 0 ? kNan : xx == yy ? xy / xx : xy / std::sqrt(xx) / std::sqrt(yy);
+  return with_p(r, x.size(), static_cast<double>(x.size()) - 2);
 }
 
 Correlation kendall(std::span<const double> x, std::span<const double> y) {

@@ -4,7 +4,9 @@
 #include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
+#include <boost/math/tools/toms748_solve.hpp>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace locus::stats {
@@ -26,11 +28,10 @@ double noncentrality_at(double t, double df, double p) {
   const auto below = [&](double delta) { return bm::cdf(NoncentralT(df, delta), t); };
   for (double step = 2; below(lo) < p && step < 1e6; step *= 2) lo -= step;
   for (double step = 2; below(hi) > p && step < 1e6; step *= 2) hi += step;
-  for (int i = 0; i < 80; ++i) {
-    const double middle = 0.5 * (lo + hi);
-    (below(middle) > p ? lo : hi) = middle;
-  }
-  return 0.5 * (lo + hi);
+  std::uintmax_t iterations = 200;
+  const auto bracket = bm::tools::toms748_solve([&](double delta) { return p - below(delta); }, lo, hi,
+                                                bm::tools::eps_tolerance<double>(48), iterations, Quiet());
+  return 0.5 * (bracket.first + bracket.second);
 }
 
 }  // namespace

@@ -31,7 +31,9 @@ PermutationResult permutation_result(double observed, std::span<const double> nu
   require_at_least(null.size(), 1, "permutation_result");
   require_finite(std::span<const double>(&observed, 1), "permutation_result (observed)");
   require_finite(null, "permutation_result (null)");
-  const double slack = 1e-12 * std::max(std::abs(observed), std::abs(observed - centre));
+  double scale = std::abs(observed);
+  for (double v : null) scale = std::max(scale, std::abs(v));
+  const double slack = 1e-12 * scale;
   const auto extreme = [&](double v) {
     switch (alternative) {
       case Alternative::kLess:

@@ -27,7 +27,7 @@ struct PermutationResult {
 };
 
 // From the statistics of the permuted data. Two-sided counts |null - centre| >= |observed - centre|. Equality is to
-// 1e-12 relative, so that rounding does not break ties. NaN is a DataError.
+// 1e-12 of the largest value, so that rounding does not break ties. NaN is a DataError.
 PermutationResult permutation_result(double observed, std::span<const double> null, Alternative alternative,
                                      double centre = 0);
 
