@@ -259,6 +259,133 @@ def matrix_correlation(rng):
     return dict(a=a, b=b, c=c), [*out, -inv[0, 1] / np.sqrt(inv[0, 0] * inv[1, 1])]
 
 
+def up(v):
+    """Columns with their largest entry positive, and the signs."""
+    sign = np.sign(v[np.abs(v).argmax(0), range(v.shape[1])])
+    return v * sign, sign
+
+
+@case
+def decompositions(rng):
+    n, m = rng.integers(2, 7, 2)
+    a, sym = rng.normal(size=(n, m)), rng.normal(size=(n, n))
+    sym = sym + sym.T
+    values, vectors = np.linalg.eigh(sym)
+    u, s, vt = np.linalg.svd(a, full_matrices=False)
+    v, sign = up(vt.T)
+    out = [values[::-1], up(vectors)[0][:, ::-1].ravel(), (u * sign).ravel(), s, v.ravel()]
+    return dict(a=a, sym=sym), np.concatenate(out)
+
+
+@case
+def regressions(rng):
+    n, p, q, penalty = int(rng.integers(4, 12)), int(rng.integers(1, 8)), int(rng.integers(1, 4)), rng.uniform(0.1, 2)
+    x, y = rng.normal(size=(n, p)) + 1, rng.normal(size=(n, q)) - 2
+    if p > 2 and rng.random() < 0.3:
+        x[:, 0] = x[:, 1] - x[:, 2]
+    least = np.linalg.lstsq(x, y, rcond=1e-12)[0]
+    design = np.c_[x, np.ones(n)]
+    w = np.linalg.solve(design.T @ design + penalty * np.diag([1] * p + [0]), design.T @ y)
+    c = np.cov(x.T, y.T, bias=True)
+    cov = np.linalg.solve(c[:p, :p] + penalty / n * np.eye(p), c[:p, p:])
+    return dict(x=x, y=y, penalty=penalty), np.concatenate([least.ravel(), w.ravel(), cov.ravel()])
+
+
+@case
+def maps(rng):
+    n, d, k = int(rng.integers(4, 10)), int(rng.integers(2, 6)), 2
+    x = rng.normal(size=(n, d))
+    c = np.atleast_2d(np.cov(x.T))
+    values, vectors = np.linalg.eigh(c)
+    v = up(vectors[:, ::-1][:, :k])[0]
+    dist = scipy.spatial.distance.squareform(scipy.spatial.distance.pdist(x))
+    j = np.eye(n) - 1 / n
+    mds_values, mds_vectors = np.linalg.eigh(-0.5 * j @ dist**2 @ j)
+    mds = up(mds_vectors[:, ::-1][:, :k])[0] * np.sqrt(mds_values[::-1][:k])
+    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
+    out = [[values.sum() ** 2 / (values**2).sum()], ((x - x.mean(0)) @ v).ravel(), values[::-1][:k], mds.ravel()]
+    return dict(x=x), np.concatenate([*out, dist.ravel(), (unit @ unit.T).ravel()])
+
+
+@case
+def procrustes(rng):
+    n, d = int(rng.integers(3, 12)), int(rng.integers(1, 4))
+    a, b = rng.normal(size=(n, d)) + 1, rng.normal(size=(n, d))
+    r, s = scipy.linalg.orthogonal_procrustes(b, a)
+    na, nb = np.linalg.norm(a), np.linalg.norm(b)
+    matched = np.linalg.norm(a / na - b @ r / nb)
+    scaled = np.linalg.norm(a - s / nb**2 * b @ r)
+    disparity = scipy.spatial.procrustes(a, b)[2]
+    return dict(a=a, b=b), [*r.ravel(), np.linalg.norm(a - b @ r), matched, s / nb**2, scaled, disparity]
+
+
+@case
+def readouts(rng):
+    n, p, q, k = int(rng.integers(5, 12)), int(rng.integers(1, 15)), 2, int(rng.integers(1, 4))
+    x, y, labels = rng.normal(size=(n, p)), rng.normal(size=(n, q)), rng.integers(0, 3, n)
+    y += x[:, :1]
+    scatter = np.sum((x - x.mean(0)) ** 2)
+    penalty = 0.3 * scatter / min(n, p)
+    prediction, near = np.zeros((n, q)), np.zeros((n, q))
+    right = 0
+    for i in range(n):
+        rest = np.arange(n) != i
+        xm, ym = x[rest].mean(0), y[rest].mean(0)
+        c = x[rest] - xm
+        prediction[i] = (x[i] - xm) @ np.linalg.solve(c.T @ c + penalty * np.eye(p), c.T @ (y[rest] - ym)) + ym
+        order = [j for j in np.argsort(np.linalg.norm(x - x[i], axis=1), kind="stable") if j != i][:k]
+        near[i] = y[order].mean(0)
+        votes = np.bincount(labels[order], minlength=3)
+        right += next(labels[j] for j in order if votes[labels[j]] == votes.max()) == labels[i]
+    r2 = lambda guess, axis=None: 1 - np.sum((y - guess) ** 2, axis) / np.sum((y - y.mean(0)) ** 2, axis)
+    out = [[r2(prediction)], r2(prediction, 0), prediction.ravel(), [r2(near), right / n]]
+    return dict(x=x, y=y, labels=labels, k=k), np.concatenate(out)
+
+
+@case
+def graphs(rng):
+    n, gamma = int(rng.integers(4, 10)), rng.uniform(0.5, 2)
+    w = rng.normal(size=(n, n)) + rng.uniform(-0.3, 1)
+    w = w + w.T
+    labels = rng.integers(0, 3, n)
+    same = labels[:, None] == labels[None, :]
+    off = w * (1 - np.eye(n))
+    total, terms = {}, {}
+    for sign in (1, -1):
+        part = np.maximum(sign * off, 0)
+        total[sign] = part.sum()
+        expected = np.outer(part.sum(0), part.sum(1)) / part.sum() if part.sum() > 0 else 0
+        terms[sign] = ((part - gamma * expected) * same).sum()
+    positive = terms[1] / total[1] if total[1] > 0 else 0
+    signed = positive - terms[-1] / (total[1] + total[-1])
+    above = np.triu(np.ones((n, n), bool), 1)
+    within = w[above & same].mean() if (above & same).any() else np.nan
+    between = w[above & ~same].mean() if (above & ~same).any() else np.nan
+    segregation = (within - between) / within if within >= 0.05 else np.nan
+    return dict(w=w, labels=labels, gamma=gamma), [positive, signed, within, between, segregation]
+
+
+@case
+def partitions(rng):
+    n = int(rng.integers(4, 25))
+    a = rng.integers(0, int(rng.integers(2, 5)), n)
+    b = np.where(rng.random(n) < 0.5, a, rng.integers(0, 4, n))
+    a[:2], b[:3] = (0, 1), (0, 1, 1)
+    table = np.array([[np.sum((a == i) & (b == j)) for j in np.unique(b)] for i in np.unique(a)])
+    pa, pb = (np.array([x[i] == x[j] for i in range(n) for j in range(i)]) for x in (a, b))
+    chance = pa.sum() * pb.sum() / len(pa)
+    ari = (np.sum(pa & pb) - chance) / (0.5 * (pa.sum() + pb.sum()) - chance)
+    ra, rb = table.sum(1), table.sum(0)
+    ha, hb = st.entropy(ra), st.entropy(rb)
+    mi = ha + hb - st.entropy(table.ravel())
+    emi = 0
+    for x in ra:
+        for y in rb:
+            k = np.arange(1, min(x, y) + 1)
+            emi += np.sum(k / n * np.log(n * k / (x * y)) * st.hypergeom.pmf(k, n, x, y))
+    return dict(a=a, b=b), [ari, 2 * mi / (ha + hb), (mi - emi) / (0.5 * (ha + hb) - emi)]
+
+
 def plain(v):
     if isinstance(v, dict):
         return {k: plain(u) for k, u in v.items()}

@@ -39,6 +39,7 @@ std::map<std::string, int> check_file(const std::string& path) {
     ++seen[name];
     const auto entry = oracle_table().find(name);
     if (entry == oracle_table().end()) {
+      if (seen[name] > 1) continue;
       ADD_FAILURE() << "no C++ entry for " << name;
       continue;
     }
@@ -61,9 +62,7 @@ void expect_complete(const std::map<std::string, int>& seen, int cases) {
   }
 }
 
-TEST(OracleTest, golden_file_agrees_to_1e8) {
-  expect_complete(check_file(LOCUS_SOURCE_DIR "/tests/stats/golden.jsonl"), 2);
-}
+TEST(OracleTest, golden_file_agrees_to_1e8) { expect_complete(check_file(LOCUS_SOURCE_DIR "/tests/stats/golden.jsonl"), 2); }
 
 TEST(OracleTest, thousand_random_cases_of_each_statistic_agree_with_scipy_to_1e8) {
   if (std::system("/usr/bin/python3 -c 'import scipy.stats' >/dev/null 2>&1") != 0) {
