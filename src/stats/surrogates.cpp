@@ -161,22 +161,33 @@ MatrixD SpatialSurrogates::draw(std::uint64_t index) const {
 }
 
 PermutationResult surrogate_test(const SpatialSurrogates& surrogates, double observed,
-                                 const std::function<double(ConstMatD)>& statistic, const PermutationOptions& options) {
+                                 const std::function<double(ConstMatD)>& statistic, const PermutationOptions& options,
+                                 ThreadPool* pool) {
   require_positive(options.permutations, "number of surrogates", "surrogate_test");
   std::vector<double> null(static_cast<std::size_t>(options.permutations));
-  for (std::size_t i = 0; i < null.size(); ++i) {
-    const MatrixD code = surrogates.draw(i);
-    null[i] = statistic(code.view());
+  const auto draw_one = [&](int task, int) {
+    const MatrixD code = surrogates.draw(static_cast<std::uint64_t>(task));
+    null[static_cast<std::size_t>(task)] = statistic(code.view());
+  };
+  if (pool != nullptr) {
+    pool->run(options.permutations, draw_one);
+  } else {
+    for (int i = 0; i < options.permutations; ++i) draw_one(i, 0);
   }
-  require_finite(null, "surrogate_test (null)");
   return permutation_result(observed, null, options.alternative, mean(null));
 }
 
-PermutationResult surrogate_network_test(ConstMatD distance, ConstMatD code, std::span<const int> labels, int count,
-                                         const SurrogateOptions& options) {
-  const auto statistic = [&](ConstMatD x) { return within_between(cosine_similarity(x).view(), labels).difference(); };
-  return surrogate_test(SpatialSurrogates(distance, code, options), statistic(code), statistic,
-                        {.permutations = count, .seed = options.seed, .alternative = Alternative::kGreater});
+PermutationResult surrogate_network_test(ConstMatD distance, ConstMatD code, std::span<const int> labels,
+                                         const NetworkTestOptions& options) {
+  const auto statistic = [&](ConstMatD x) {
+    const MatrixD similarity = cosine_similarity(x);
+    return within_between(similarity.view(), labels).difference();
+  };
+  PermutationOptions one_sided;
+  one_sided.permutations = options.count;
+  one_sided.alternative = Alternative::kGreater;
+  return surrogate_test(SpatialSurrogates(distance, code, options.surrogates), statistic(code), statistic, one_sided,
+                        options.pool);
 }
 
 }  // namespace locus::stats

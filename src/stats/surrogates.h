@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/matrix.h"
+#include "core/parallel.h"
 #include "stats/permutation.h"
 
 namespace locus::stats {
@@ -56,12 +57,21 @@ class SpatialSurrogates {
   std::vector<double> target_;
 };
 
-// statistic(code) against its values on surrogates; two-sided p-values count distance from the mean of the null.
+// statistic(code) against its values on surrogates; two-sided p-values count distance from the mean of the null. With a
+// pool, surrogates are drawn in parallel (the statistic must then be safe to call so); the result is the same.
 PermutationResult surrogate_test(const SpatialSurrogates& surrogates, double observed,
-                                 const std::function<double(ConstMatD)>& statistic, const PermutationOptions& options = {});
+                                 const std::function<double(ConstMatD)>& statistic, const PermutationOptions& options = {},
+                                 ThreadPool* pool = nullptr);
 
-// Is within - between of the cosine similarity of the code's rows larger than for equally smooth codes? One-sided.
-PermutationResult surrogate_network_test(ConstMatD distance, ConstMatD code, std::span<const int> labels, int count = 999,
-                                         const SurrogateOptions& options = {});
+struct NetworkTestOptions {
+  int count = 999;  // surrogates
+  SurrogateOptions surrogates = {};
+  ThreadPool* pool = nullptr;
+};
+// Is within - between of the cosine similarity of the code's rows larger than for equally smooth codes? One-sided. Where
+// networks are few and each one patch, smoothness alone explains nearly all of the difference: the test is then
+// conservative. It has its nominal level for networks spread over several patches.
+PermutationResult surrogate_network_test(ConstMatD distance, ConstMatD code, std::span<const int> labels,
+                                         const NetworkTestOptions& options = {});
 
 }  // namespace locus::stats
