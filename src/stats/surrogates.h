@@ -15,8 +15,9 @@
 namespace locus::stats {
 
 struct SurrogateOptions {
-  // Candidate neighbourhoods as fractions of all regions; the one whose variogram fits best is taken for each surrogate.
-  std::vector<double> neighbourhoods = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
+  // Candidate neighbourhoods as fractions of all regions, each with an exponential and a Gaussian kernel; the one whose
+  // variogram fits best is taken for each surrogate.
+  std::vector<double> neighbourhoods = {0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
   double near = 0.25;  // the variogram is fitted on the pairs below this quantile of distance
   int lags = 25;
   std::uint64_t seed = 0;
@@ -70,7 +71,7 @@ struct NetworkTestOptions {
 };
 // Is within - between of the cosine similarity of the code's rows larger than for equally smooth codes? One-sided. Where
 // networks are few and each one patch, smoothness alone explains nearly all of the difference: the test is then
-// conservative. It has its nominal level for networks spread over several patches.
+// conservative. It has about its nominal level for networks of several patches (docs/analyses/statistics.md).
 PermutationResult surrogate_network_test(ConstMatD distance, ConstMatD code, std::span<const int> labels,
                                          const NetworkTestOptions& options = {});
 
