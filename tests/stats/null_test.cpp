@@ -161,7 +161,7 @@ TEST(NullTest, surrogates_for_networks_of_several_patches) {
 }
 
 TEST(NullTest, surrogates_for_fields_finer_than_the_regions_are_at_most_mildly_liberal) {
-  // 40 points lie 0.16 apart: a smooth field of length 0.1 is not resolved, and about 7 % are rejected.
+  // 40 points lie 0.16 apart: a smooth field of length 0.1 is not resolved, and 6 to 7 % are rejected.
   EXPECT_LE(rejection_rate([](std::uint64_t s) { return patch_test(0.1, Field::kSmooth, s); }), 0.10);
 }
 
