@@ -3,6 +3,7 @@
 It is the parity oracle, the benchmark's peer and the way to a GPU. Parameter names and layouts are those of
 `model.safetensors`, so `LocusEncoder.load_state_dict(strict=True)` takes a checkpoint as it is. Needs PyTorch >= 1.13 only.
 """
+import ctypes
 import dataclasses
 import json
 import math
@@ -14,8 +15,6 @@ from typing import Dict, List, Optional, Tuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-
-ADDITIVE = ("learned", "sinusoidal", "laplacian")
 
 
 # ---------------------------------------------------------------------------------------------------------- safetensors
@@ -56,8 +55,7 @@ def save_safetensors(path: str, tensors: Dict[str, Tensor], metadata: Optional[D
         header["__metadata__"] = {key: metadata[key] for key in sorted(metadata)}
     for name in sorted(tensors):
         tensor = tensors[name].detach().cpu().contiguous()
-        flat = tensor.reshape(-1)
-        data = bytes(flat.view(torch.uint8).tolist()) if flat.numel() else b""
+        data = ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size()) if tensor.numel() else b""
         header[name] = {"dtype": names[tensor.dtype], "shape": list(tensor.shape),
                         "data_offsets": [offset, offset + len(data)]}
         chunks.append(data)
