@@ -69,9 +69,9 @@ void scaled_copy(ConstMat in, float factor, Mat out) {
 }
 
 // Scores of a tile: q k^T, the encoding's bias, the mask. `scores` has padded columns; those beyond the tile are junk.
-void tile_scores(const AttentionShape& s, const AttentionTile& tile, ConstMat q, const float* packed_kt,
-                 AttentionTerms* terms, Mat scores) {
-  gemm(q, packed_kt + tile.col0 * s.head_width, scores.block(0, tile.rows, 0, padded(tile.cols)), Store::kOverwrite);
+void tile_scores(const AttentionShape& s, const AttentionTile& tile, ConstMat q, Packed kt, AttentionTerms* terms,
+                 Mat scores) {
+  gemm(q, kt.cols_from(tile.col0), scores.block(0, tile.rows, 0, padded(tile.cols)), Store::kOverwrite);
   const Mat exact = scores.block(0, tile.rows, 0, tile.cols);
   if (terms != nullptr && terms->biases_scores()) terms->score_bias(tile, q, exact);
   if (s.causal) hide_future(tile, exact);
@@ -114,7 +114,7 @@ void attention_forward(const AttentionShape& s, const AttentionForward& io, floa
     tile.cols = key_limit(s, tile);
     const Mat q = q_scaled.row_block(0, tile.rows);
     scaled_copy(io.q.row_block(r0, tile.rows), s.scale, q);
-    tile_scores(s, tile, q, kt, io.terms, scores);
+    tile_scores(s, tile, q, Packed(kt, d), io.terms, scores);
     const Mat pattern = scores.block(0, tile.rows, 0, tile.cols);
     softmax_rows(pattern, padded(tile.cols), io.lse + r0);
     drop(s, tile, pattern);
@@ -122,7 +122,7 @@ void attention_forward(const AttentionShape& s, const AttentionForward& io, floa
     // A causal tile uses the first keys only, so the values are packed to that depth.
     if (s.causal) pack(io.v.row_block(0, tile.cols), v);
     const Mat out = io.out.row_block(r0, tile.rows);
-    gemm(pattern, v, out, Store::kOverwrite);
+    gemm(pattern, Packed(v, s.causal ? tile.cols : s.keys), out, Store::kOverwrite);
     if (io.terms != nullptr && io.terms->adds_to_output()) io.terms->add_to_output(tile, pattern, out);
   }
 }
@@ -168,9 +168,9 @@ void attention_backward(const AttentionShape& s, const AttentionBackward& io, fl
       const Mat dq = io.dq.row_block(r0, tile.rows);
       const Mat p = p_tile.block(0, tile.rows, 0, cols);
       const Mat ds = ds_tile.block(0, tile.rows, 0, cols);
-      tile_scores(s, tile, q, kt, io.terms, p_tile);
+      tile_scores(s, tile, q, Packed(kt, d), io.terms, p_tile);
       exp_minus_rows(p, padded(cols), io.lse + r0);
-      gemm(dout, vt + c0 * d, ds_tile.block(0, tile.rows, 0, padded(cols)), Store::kOverwrite);
+      gemm(dout, Packed(vt, d).cols_from(c0), ds_tile.block(0, tile.rows, 0, padded(cols)), Store::kOverwrite);
       Mat used = p;
       if (s.dropout > 0) {
         used = dropped_tile.block(0, tile.rows, 0, cols);
@@ -181,9 +181,9 @@ void attention_backward(const AttentionShape& s, const AttentionBackward& io, fl
       drop(s, tile, ds);
       softmax_gradient(p, delta + r0, ds);
       const Store store = first ? Store::kOverwrite : Store::kAdd;
-      gemm_at(used, dout_packed + r0 * wide, dv, store, at_scratch);
-      gemm_at(ds, q_packed + r0 * wide, dk, store, at_scratch);
-      gemm(ds, k_block, dq, Store::kAdd);
+      gemm_at(used, Packed(dout_packed + r0 * wide, tile.rows), dv, store, at_scratch);
+      gemm_at(ds, Packed(q_packed + r0 * wide, tile.rows), dk, store, at_scratch);
+      gemm(ds, Packed(k_block, cols), dq, Store::kAdd);
       if (io.terms != nullptr && io.terms->biases_scores()) io.terms->score_bias_backward(tile, q, ds, dq);
       first = false;
     }

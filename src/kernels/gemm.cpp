@@ -14,8 +14,6 @@ namespace {
 
 using simd::F8;
 
-constexpr std::int64_t kRowsInCache = 192;  // rows of A a block: 192 x 320 floats stay in the second-level cache
-
 // A tile of R rows: c[r][0..15] (op)= sum_k a(r, k) * b[k][0..15], a(r, k) = a[r * row_step + k * depth_step].
 struct TileArgs {
   const float* a;
@@ -167,21 +165,20 @@ void pack_transposed(ConstMat bt, float* out) {
   }
 }
 
-void gemm(ConstMat a, const float* packed, Mat c, Store store, const float* bias) {
+void gemm(ConstMat a, Packed b, Mat c, Store store, const float* bias) {
   const std::int64_t depth = a.cols;
   for (std::int64_t i0 = 0; i0 < a.rows; i0 += kRowsInCache) {
     const std::int64_t i1 = std::min(a.rows, i0 + kRowsInCache);
     for (std::int64_t k0 = 0; k0 < std::max<std::int64_t>(depth, 1); k0 += kDepthBlock) {
-      const std::int64_t kc = std::min(kDepthBlock, depth - k0);
+      TileArgs t{};
+      t.row_step = a.stride;
+      t.depth_step = 1;
+      t.depth = std::min(kDepthBlock, depth - k0);
+      t.c_stride = c.stride;
+      t.add = k0 > 0 || store == Store::kAdd;
       for (std::int64_t j = 0; j < c.cols; j += kPanel) {
-        TileArgs t{};
-        t.row_step = a.stride;
-        t.depth_step = 1;
-        t.b = packed + j * depth + k0 * kPanel;
-        t.depth = kc;
-        t.c_stride = c.stride;
+        t.b = b.rows_from(k0).cols_from(j).data;
         t.start = k0 == 0 && bias != nullptr ? bias + j : nullptr;
-        t.add = k0 > 0 || store == Store::kAdd;
         for (std::int64_t i = i0; i < i1; i += kRowBlock) {
           t.a = a.row(i) + k0;
           t.c = c.row(i) + j;
@@ -192,24 +189,29 @@ void gemm(ConstMat a, const float* packed, Mat c, Store store, const float* bias
   }
 }
 
-void gemm_at(ConstMat a, const float* packed, Mat c, Store store, float* scratch) {
+void gemm_at(ConstMat a, Packed b, Mat c, Store store, float* scratch) {
   const std::int64_t depth = a.rows;
   for (std::int64_t k0 = 0; k0 < std::max<std::int64_t>(depth, 1); k0 += kDepthBlock) {
     const std::int64_t kc = std::min(kDepthBlock, depth - k0);
-    for (std::int64_t i = 0; i < c.rows; i += kRowBlock) {
-      const std::int64_t rows = std::min(kRowBlock, c.rows - i);
-      pack_rows(a.block(k0, kc, i, rows), i + simd::kLanes <= a.cols, scratch);
+    for (std::int64_t i0 = 0; i0 < c.rows; i0 += kRowsInCache) {
+      const std::int64_t i1 = std::min(c.rows, i0 + kRowsInCache);
+      for (std::int64_t i = i0; i < i1; i += kRowBlock) {
+        const std::int64_t rows = std::min(kRowBlock, i1 - i);
+        pack_rows(a.block(k0, kc, i, rows), i + simd::kLanes <= a.cols, scratch + (i - i0) * kc);
+      }
       TileArgs t{};
-      t.a = scratch;
       t.row_step = 1;
       t.depth_step = kRowBlock;
       t.depth = kc;
       t.c_stride = c.stride;
       t.add = k0 > 0 || store == Store::kAdd;
       for (std::int64_t j = 0; j < c.cols; j += kPanel) {
-        t.b = packed + j * depth + k0 * kPanel;
-        t.c = c.row(i) + j;
-        any_tile(t, rows, std::min(kPanel, c.cols - j));
+        t.b = b.rows_from(k0).cols_from(j).data;
+        for (std::int64_t i = i0; i < i1; i += kRowBlock) {
+          t.a = scratch + (i - i0) * kc;
+          t.c = c.row(i) + j;
+          any_tile(t, std::min(kRowBlock, i1 - i), std::min(kPanel, c.cols - j));
+        }
       }
     }
   }
