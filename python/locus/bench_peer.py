@@ -2,11 +2,11 @@
 
 Usage: python3 bench_peer.py WORKLOAD.json, a JSON object with
   config            the form of config.json, or the path of such a file
-  tensors           path of a safetensors file with param.* and input.* (features or ids, masked, read_token, labels or targets)
+  tensors           a safetensors file with param.* and input.* (features or ids, masked, read_token, labels or targets)
   mode              "train" (forward, backward, optimiser) or "infer"
   slice_last_layer  compute the last layer only for the tokens read (default false)
   threads, blas_threads  of PyTorch's own pool and of its BLAS (default 1, and the same as threads)
-  optimizer         kind (adam, adamw, sgd), lr, beta1, beta2, eps, weight_decay, momentum, clip (default Adam 1e-4)
+  optimizer         kind (adam, adamw, sgd), lr, beta1, beta2, eps, weight_decay, momentum, clip_norm (default Adam 1e-4)
 Prints "ready LOSS SECONDS BLAS" (loss of the first forward; start-up time so far; the BLAS that PyTorch loaded: with
 "reference", the unoptimised one, PyTorch is 20 times slower and no fair peer), then answers each line of stdin:
   go K  -> milliseconds per step over K steps        stop -> peak resident memory in kB, and ends
@@ -59,7 +59,7 @@ def make_step(torch, reference, spec):
         return loss, infer
     options = dict(spec.get("optimizer", {}))
     optimizer = reference.make_optimizer(model, **options)
-    clip = options.get("clip", 0.0)
+    clip = options.get("clip_norm", 0.0)
     model.train()
 
     def train():

@@ -19,16 +19,16 @@ SPACE = [[-1.25, 0.5, 2.0], [0.75, 1.125, -0.375], [2.25, -0.875, 0.25], [0.125,
 ENCODINGS = {
     "none": {},
     "learned": {},
-    "random": dict(pe_kind="learned", pe_trainable=False),
+    "random": dict(pe_kind="learned", pe_trainable="no"),
     "sinusoidal": {},
-    "sinusoidal_trained": dict(pe_kind="sinusoidal", pe_trainable=True),
+    "sinusoidal_trained": dict(pe_kind="sinusoidal", pe_trainable="yes"),
     "laplacian": dict(pe_eigenvectors=3),
     "rotary": {},
     "relative": {},
     "relative_value": dict(pe_kind="relative", pe_value_term=True),
     "t5": dict(pe_buckets=8, pe_max_distance=6),
     "alibi": {},
-    "alibi_trained": dict(pe_kind="alibi", pe_trainable=True),
+    "alibi_trained": dict(pe_kind="alibi", pe_trainable="yes"),
 }
 
 
@@ -52,15 +52,15 @@ def cases():
     space = dict(pe_positions="data", coordinates=SPACE, width=12)
     add("sinusoidal_grid", pe_kind="sinusoidal", **grid)
     add("sinusoidal_data_leftover", pe_kind="sinusoidal", pe_base=100.0, pe_coord_scale=1.5, **{**space, "width": 8})
-    add("rotary_grid_fraction", pe_kind="rotary", pe_fraction=0.6, pe_base=50.0, width=16, heads=2, **grid)
+    add("rotary_grid_fraction", pe_kind="rotary", pe_rotary_fraction=0.6, pe_base=50.0, width=16, heads=2, **grid)
     add("rotary_data", pe_kind="rotary", pe_coord_scale=0.5, **space)
-    add("rotary_fraction", pe_kind="rotary", pe_fraction=0.5, heads=2)
+    add("rotary_fraction", pe_kind="rotary", pe_rotary_fraction=0.5, heads=2)
     add("rotary_odd_head", pe_kind="rotary", width=6, heads=2)
     add("relative_grid_cls", pe_kind="relative", pe_value_term=True, readout="cls", heads=2, **grid)
     add("relative_data_clipped", pe_kind="relative", pe_max_distance=2, heads=2, **space)
     add("t5_grid", pe_kind="t5", pe_buckets=8, heads=2, **grid)
     add("t5_default_buckets", pe_kind="t5", heads=2, tokens=41)
-    add("alibi_data", pe_kind="alibi", pe_trainable=True, pe_coord_scale=0.75, heads=2, **space)
+    add("alibi_data", pe_kind="alibi", pe_trainable="yes", pe_coord_scale=0.75, heads=2, **space)
     add("alibi_grid_cls", pe_kind="alibi", readout="cls", heads=2, **grid)
     # placement and sharing
     for name in ("learned", "rotary", "relative_value", "t5", "laplacian", "alibi_trained"):
@@ -172,12 +172,12 @@ def write_case(folder, name, config, source):
 
 
 OPTIMIZERS = {
-    "optim_adam": dict(kind="adam", lr=0.01, weight_decay=0.0, clip=0.0),
-    "optim_adam_decay": dict(kind="adam", lr=0.01, beta1=0.8, beta2=0.95, eps=1e-6, weight_decay=0.05, clip=0.7),
-    "optim_adamw": dict(kind="adamw", lr=0.01, weight_decay=0.1, clip=0.0),
-    "optim_adamw_clip": dict(kind="adamw", lr=0.02, weight_decay=0.02, clip=0.5),
-    "optim_sgd": dict(kind="sgd", lr=0.1, momentum=0.0, weight_decay=0.0, clip=0.0),
-    "optim_sgd_momentum": dict(kind="sgd", lr=0.05, momentum=0.9, weight_decay=0.01, clip=1.0),
+    "optim_adam": dict(kind="adam", lr=0.01, weight_decay=0.0, clip_norm=0.0),
+    "optim_adam_decay": dict(kind="adam", lr=0.01, beta1=0.8, beta2=0.95, eps=1e-6, weight_decay=0.05, clip_norm=0.7),
+    "optim_adamw": dict(kind="adamw", lr=0.01, weight_decay=0.1, clip_norm=0.0),
+    "optim_adamw_clip": dict(kind="adamw", lr=0.02, weight_decay=0.02, clip_norm=0.5),
+    "optim_sgd": dict(kind="sgd", lr=0.1, momentum=0.0, weight_decay=0.0, clip_norm=0.0),
+    "optim_sgd_momentum": dict(kind="sgd", lr=0.05, momentum=0.9, weight_decay=0.01, clip_norm=1.0),
 }
 
 
@@ -200,8 +200,8 @@ def write_optimizer(folder, name, options, steps=20, batches=3):
         optimizer.zero_grad(set_to_none=True)
         _, loss = run(model, fixed[step % batches])
         loss.backward()
-        if full["clip"] > 0:
-            torch.nn.utils.clip_grad_norm_(model.parameters(), full["clip"])
+        if full["clip_norm"] > 0:
+            torch.nn.utils.clip_grad_norm_(model.parameters(), full["clip_norm"])
         optimizer.step()
         losses.append(loss.detach())
     tensors["expect.losses"] = torch.stack(losses)

@@ -77,13 +77,13 @@ class ReferenceConfig:
     features: int = 5
     outputs: int = 4
     task: str = "classification"  # or regression
-    mask_vector: str = "none"  # none, learned, zero
+    mask_vector: str = "none"  # learned, zero; none where nothing is masked
     # model.*
     embed: str = "linear"
     width: int = 64
     layers: int = 4
     heads: int = 1
-    mlp_width: int = 256
+    mlp_width: int = 0  # 0: four times the width
     norm: str = "post"
     mlp_final_gelu: bool = False
     attention_mask: str = "full"  # or causal
@@ -95,24 +95,25 @@ class ReferenceConfig:
     head_hidden: int = 0
     output_gain: float = 1.0
     embed_gain: float = 1.0
-    dropout: float = 0.0
     attention_dropout: float = 0.0
+    residual_dropout: float = 0.0
     # pe.*
     pe_kind: str = "learned"
     pe_placement: str = "every_layer"
     pe_shared: bool = False
-    pe_trainable: Optional[bool] = None  # None: what the kind does by default
+    pe_trainable: str = "auto"  # yes, no, auto: as the kind does by default
     pe_positions: str = "index"
     pe_coord_scale: float = 1.0
     pe_init: str = "normal"
     pe_sigma: float = 0.1
     pe_base: float = 10000.0
-    pe_fraction: float = 1.0
+    pe_rotary_fraction: float = 1.0
     pe_max_distance: int = 0
     pe_value_term: bool = False
     pe_buckets: int = 32
     pe_eigenvectors: int = 8
     pe_dropout: float = 0.0
+    pe_dropout_at_eval: bool = False
     coordinates: List[List[float]] = field(default_factory=list)
 
     @staticmethod
@@ -126,12 +127,12 @@ class ReferenceConfig:
             values["mask_vector"] = nested["mask"]["vector"]
         if nested.get("coordinates"):
             values["coordinates"] = nested["coordinates"]
-        if not isinstance(values.get("pe_trainable"), bool):
-            values["pe_trainable"] = None
         return ReferenceConfig(**{key: value for key, value in values.items() if key in known})
 
     def to_json(self) -> dict:
-        nested: dict = {"shape": {}, "model": {}, "pe": {}, "mask": {"vector": self.mask_vector}}
+        nested: dict = {"shape": {}, "model": {}, "pe": {}}
+        if self.mask_vector != "none":
+            nested["mask"] = {"vector": self.mask_vector}
         for key, value in dataclasses.asdict(self).items():
             if key in ("tokens", "features", "outputs", "task"):
                 nested["shape"][key] = value
@@ -139,15 +140,17 @@ class ReferenceConfig:
                 nested["pe"][key[3:]] = value
             elif key not in ("mask_vector", "coordinates"):
                 nested["model"][key] = value
-        nested["pe"]["trainable"] = self.trainable()
         if self.coordinates:
             nested["coordinates"] = self.coordinates
         return nested
 
     def trainable(self) -> bool:
-        if self.pe_trainable is not None:
-            return self.pe_trainable
-        return self.pe_kind not in ("sinusoidal", "alibi")
+        if self.pe_trainable == "auto":
+            return self.pe_kind not in ("sinusoidal", "alibi")
+        return self.pe_trainable == "yes"
+
+    def mlp(self) -> int:
+        return self.mlp_width or 4 * self.width
 
     def length(self) -> int:
         return self.tokens + (self.readout == "cls")
@@ -180,10 +183,10 @@ def sinusoid_table(positions: List[List[float]], width: int, base: float) -> Ten
 
 
 def offsets(positions: List[List[float]]) -> Tensor:
-    """(X, T, T) rounded key-minus-query coordinates; halves round away from zero."""
+    """(X, T, T) rounded key-minus-query coordinates; halves round to even."""
     p = torch.tensor(positions, dtype=torch.float64)
     delta = (p.unsqueeze(0) - p.unsqueeze(1)).permute(2, 0, 1)
-    return (delta.sign() * (delta.abs() + 0.5).floor()).long()
+    return delta.round().long()
 
 
 def t5_bucket(offset: int, buckets: int, max_distance: int) -> int:
@@ -276,13 +279,12 @@ class PositionalEncoding(nn.Module):
         def make():
             config = self.config
             head_width = config.width // config.heads
-            rotated = 2 * self.axes * math.floor(config.pe_fraction * head_width / (2 * self.axes))
-            per_axis = rotated // (2 * self.axes)
+            per_axis = math.floor(config.pe_rotary_fraction * head_width + 1e-9) // (2 * self.axes)
             angle = torch.zeros(self.length, head_width // 2, dtype=torch.float64)
             for x in range(self.axes):
                 p = torch.tensor([row[x] for row in self.positions], dtype=torch.float64)
                 for i in range(per_axis):
-                    angle[:, x * per_axis + i] = p * config.pe_base ** (-2.0 * i * self.axes / rotated)
+                    angle[:, x * per_axis + i] = p * config.pe_base ** (-i / per_axis)
             return torch.stack([angle.cos(), angle.sin()], -1).unsqueeze(1)
         return self._cached("turns", like, make)
 
@@ -396,7 +398,7 @@ class Attention(nn.Module):
         return torch.baddbmm(bias, q, k.transpose(1, 2), beta=1, alpha=self.scale)
 
     def _relative_logits(self, q, pe, rows, mask) -> Tensor:
-        """q . sum_x key_table, (B H, n, T): by a (n, T, D) table where examples share rows and it is small, else by gathering."""
+        """q . sum_x key_table, (B H, n, T): by a (n, T, D) table if examples share rows and it is small, else by gathering."""
         index = pe._cached("index", q, lambda: pe.index)
         index = index if rows is None else index[:, rows]
         if mask is not None and rows is not None:
@@ -446,19 +448,19 @@ class Block(nn.Module):
             self.pe = PositionalEncoding(config)
         self.attn = Attention(config)
         self.norm1 = nn.LayerNorm(config.width)
-        steps = [nn.Linear(config.width, config.mlp_width), nn.GELU(), nn.Linear(config.mlp_width, config.width)]
+        steps = [nn.Linear(config.width, config.mlp()), nn.GELU(), nn.Linear(config.mlp(), config.width)]
         self.mlp = nn.Sequential(*steps, *([nn.GELU()] if config.mlp_final_gelu else []))
         self.norm2 = nn.LayerNorm(config.width)
 
     def drop(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.config.dropout, self.training) if self.config.dropout else x
+        return F.dropout(x, self.config.residual_dropout, self.training) if self.config.residual_dropout else x
 
     def forward(self, x: Tensor, pe: Optional[PositionalEncoding], rows: Optional[Tensor], signs: Optional[Tensor]):
         added = pe.added(signs) if pe is not None else None
         if added is not None:
             x = x + added
             if self.config.pe_dropout:
-                x = F.dropout(x, self.config.pe_dropout, self.training)
+                x = F.dropout(x, self.config.pe_dropout, self.training or self.config.pe_dropout_at_eval)
         kept = x if rows is None else take(x, rows)
         if self.config.norm == "post":
             a = self.norm1(kept + self.drop(self.attn(x, pe, rows)))

@@ -32,8 +32,8 @@ struct Geometry {
     radius = spec.max_distance > 0 ? spec.max_distance : largest_offset();
   }
 
-  // round(p_x[j] - p_x[i]), halves away from zero.
-  int offset(int x, int i, int j) const { return static_cast<int>(std::round(positions[j][x] - positions[i][x])); }
+  // round(p_x[j] - p_x[i]), halves to even.
+  int offset(int x, int i, int j) const { return static_cast<int>(std::nearbyint(positions[j][x] - positions[i][x])); }
   // Row of a relative table.
   int relative_row(int x, int i, int j) const {
     return x * (2 * radius + 1) + std::clamp(offset(x, i, j), -radius, radius) + radius;
@@ -158,11 +158,13 @@ template <class S>
 void rotate(const Encoding<S>& pe, int t, int direction, S* row) {
   if (pe.kind != PeKind::kRotary) return;
   const int axes = pe.geometry.axes;
-  const int n = 2 * axes * static_cast<int>(std::floor(pe.spec.fraction * pe.spec.head_width() / (2 * axes)));
+  // The little more than the product keeps a fraction like 0.7 from losing a pair to rounding.
+  const int per_axis = static_cast<int>(std::floor(pe.spec.rotary_fraction * pe.spec.head_width() + 1e-9)) / (2 * axes);
   for (int x = 0; x < axes; ++x) {
-    for (int i = 0; i < n / (2 * axes); ++i) {
-      const double angle = direction * pe.geometry.positions[t][x] * std::pow(pe.spec.base, -2.0 * i * axes / n);
-      S* pair = row + x * (n / axes) + 2 * i;
+    for (int i = 0; i < per_axis; ++i) {
+      const double angle =
+          direction * pe.geometry.positions[t][x] * std::pow(pe.spec.base, -static_cast<double>(i) / per_axis);
+      S* pair = row + 2 * (x * per_axis + i);
       const S a = pair[0], b = pair[1], c = S(std::cos(angle)), s = S(std::sin(angle));
       pair[0] = a * c - b * s;
       pair[1] = a * s + b * c;

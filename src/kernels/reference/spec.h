@@ -44,7 +44,7 @@ struct Spec {
   std::vector<std::vector<double>> coordinates = {};  // one row a token, unscaled; empty: the index
   double coord_scale = 1.0;
   double base = 10000.0;
-  double fraction = 1.0;
+  double rotary_fraction = 1.0;
   int max_distance = 0;
   int buckets = 32;
   bool value_term = false;
