@@ -263,8 +263,9 @@ class PositionalEncoding(nn.Module):
     def _cached(self, name: str, like: Tensor, make) -> Tensor:
         key = (name, like.dtype, like.device)
         if key not in self.cache:
-            made = make()
-            self.cache[key] = made.to(like.device) if not made.is_floating_point() else made.to(like.device, like.dtype)
+            with torch.inference_mode(False):  # what inference makes, training must be able to use
+                made = make()
+                self.cache[key] = made.to(like.device, like.dtype if made.is_floating_point() else made.dtype)
         return self.cache[key]
 
     def added(self, signs: Optional[Tensor]) -> Optional[Tensor]:
@@ -375,8 +376,9 @@ class Attention(nn.Module):
             return None
         key = (length, like.dtype, like.device)
         if key not in self.cache:
-            full = torch.full((length, length), -math.inf, dtype=like.dtype, device=like.device)
-            self.cache[key] = full.triu(1).unsqueeze(0)
+            with torch.inference_mode(False):
+                full = torch.full((length, length), -math.inf, dtype=like.dtype, device=like.device)
+                self.cache[key] = full.triu(1).unsqueeze(0)
         return self.cache[key]
 
     def _logits(self, q, k, pe, rows, batch) -> Tensor:

@@ -75,6 +75,17 @@ class ReferenceTest(unittest.TestCase):
                 with self.subTest(case=name, tensor=key):
                     self.assertTrue(torch.allclose(parameter.grad, parts["grad."][key], rtol=1e-8, atol=1e-11))
 
+    def test_training_goes_on_after_inference_mode(self):
+        for name, (config, _) in make_golden.cases().items():
+            if name.endswith(("h1_full", "h4_causal")):
+                model = reference.LocusEncoder(config)
+                features = torch.randn(2, config.tokens, config.features)
+                with torch.inference_mode():
+                    before = model.eval()(features)
+                output = model(features)
+                output.square().mean().backward()
+                self.assertTrue(torch.equal(output, before), name)
+
     def test_dropout_and_signs_act_in_training_only(self):
         config = reference.ReferenceConfig(width=8, layers=2, pe_kind="laplacian", pe_eigenvectors=3, attention_dropout=0.5,
                                            residual_dropout=0.5, pe_dropout=0.5)
