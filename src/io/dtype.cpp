@@ -112,6 +112,30 @@ void convert_to_doubles(DType type, ByteSpan bytes, bool swap, std::span<double>
   }
 }
 
+std::vector<double> fortran_to_c_order(std::span<const double> in, std::span<const std::int64_t> shape) {
+  std::vector<double> out(in.size());
+  if (out.empty()) return out;
+  const std::size_t rank = shape.size();
+  std::vector<std::size_t> stride(rank);
+  std::size_t step = 1;
+  for (std::size_t a = 0; a < rank; ++a) {
+    stride[a] = step;
+    step *= static_cast<std::size_t>(shape[a]);
+  }
+  std::vector<std::int64_t> index(rank, 0);
+  std::size_t from = 0;
+  for (double& value : out) {
+    value = in[from];
+    for (std::size_t a = rank; a-- > 0;) {
+      from += stride[a];
+      if (++index[a] < shape[a]) break;
+      from -= stride[a] * static_cast<std::size_t>(shape[a]);
+      index[a] = 0;
+    }
+  }
+  return out;
+}
+
 std::string shape_text(std::span<const std::int64_t> shape) {
   if (shape.size() == 1) return fmt::format("({},)", shape[0]);
   std::string text = "(";

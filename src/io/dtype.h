@@ -26,6 +26,9 @@ double element_as_double(DType type, const std::byte* element, bool swap = false
 // `count` elements at `bytes` (of either byte order) to doubles; 64-bit integers beyond 2^53 are rounded.
 void convert_to_doubles(DType type, ByteSpan bytes, bool swap, std::span<double> out);
 
+// Values of an array of this shape from Fortran order (first axis fastest) to C order.
+std::vector<double> fortran_to_c_order(std::span<const double> in, std::span<const std::int64_t> shape);
+
 template <class T>
 constexpr DType dtype_of() {
   using U = std::remove_cv_t<T>;

@@ -150,30 +150,6 @@ std::string spelled(DType dtype) {
   }
 }
 
-// Values in Fortran order (first axis fastest) to C order.
-std::vector<double> to_c_order(const std::vector<double>& in, const std::vector<std::int64_t>& shape) {
-  std::vector<double> out(in.size());
-  const std::size_t rank = shape.size();
-  std::vector<std::size_t> stride(rank);
-  std::size_t step = 1;
-  for (std::size_t a = 0; a < rank; ++a) {
-    stride[a] = step;
-    step *= static_cast<std::size_t>(shape[a]);
-  }
-  std::vector<std::int64_t> index(rank, 0);
-  std::size_t from = 0;
-  for (double& value : out) {
-    value = in[from];
-    for (std::size_t a = rank; a-- > 0;) {
-      from += stride[a];
-      if (++index[a] < shape[a]) break;
-      from -= stride[a] * static_cast<std::size_t>(shape[a]);
-      index[a] = 0;
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 NdArray parse_npy(ByteSpan bytes, std::string_view name, const ReadLimits& limits) {
@@ -199,7 +175,7 @@ NdArray parse_npy(ByteSpan bytes, std::string_view name, const ReadLimits& limit
   const ByteSpan data = reader.take(*count * dtype_size(type.dtype), "the array of shape " + shape_text(header.shape));
   NdArray array{.shape = header.shape, .values = std::vector<double>(*count), .stored_type = header.descr};
   convert_to_doubles(type.dtype, data, type.swap, array.values);
-  if (header.fortran && *count > 0) array.values = to_c_order(array.values, array.shape);
+  if (header.fortran && *count > 0) array.values = fortran_to_c_order(array.values, array.shape);
   return array;
 }
 
