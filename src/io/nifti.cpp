@@ -135,7 +135,7 @@ NiftiHeader parse_header(ByteSpan head, std::string_view name) {
   const std::size_t size = h.version == 1 ? kSize1 : kSize2;
   ByteReader(head, name).take(size, "the NIfTI header");
   check_magic(head, h.version, name);
-  const RawHeader raw = h.version == 1 ? read_version1(head, h) : read_version2(head, h);
+  RawHeader raw = h.version == 1 ? read_version1(head, h) : read_version2(head, h);
   if (raw.dim[0] < 1 || raw.dim[0] > 7) throw_nifti(name, "impossible number of axes", std::to_string(raw.dim[0]));
   h.shape.assign(raw.dim.begin() + 1, raw.dim.begin() + 1 + raw.dim[0]);
   if (!checked_product(h.shape)) throw_nifti(name, "impossible dimensions", shape_text(h.shape));
@@ -145,6 +145,7 @@ NiftiHeader parse_header(ByteSpan head, std::string_view name) {
                 "convert the image to float");
   }
   h.dtype = *dtype;
+  if (raw.offset == 0) raw.offset = static_cast<double>(size + 4);  // some writers leave it out
   if (!(raw.offset >= static_cast<double>(size) && raw.offset < 1e15)) {
     throw_nifti(name, "impossible data offset", fmt::format("{}", raw.offset));
   }

@@ -95,6 +95,7 @@ class NumericBuilder {
           {.what = "the table has no rows", .where = std::string(name_), .hint = "give at least one row of numbers"});
     }
     const bool names = first_is_names_ || (first_is_candidate_ && !first_has_number_ && any_text());
+    if (names && !first_is_names_) refuse_decimal_commas();
     const bool drop_first = names && !selected_.empty() && selected_[0] == 0 && options_.columns.empty();
     if (first_is_candidate_ && !names) {
       for (std::size_t r = 0; r < rows_; ++r) required_number(first_column_[r], place(name_, lines_[r], 0, column_name(0)));
@@ -115,6 +116,15 @@ class NumericBuilder {
 
  private:
   std::string_view column_name(std::size_t c) const { return c < header_.size() ? std::string_view(header_[c]) : ""; }
+  // Text that is a number but for its decimal comma is no name.
+  void refuse_decimal_commas() const {
+    for (std::size_t r = 0; r < rows_; ++r) {
+      std::string cell = first_column_[r];
+      std::replace(cell.begin(), cell.end(), ',', '.');
+      if (is_text(first_column_[r]) && !is_text(cell))
+        required_number(first_column_[r], place(name_, lines_[r], 0, column_name(0)));
+    }
+  }
   bool any_text() const { return std::any_of(first_column_.begin(), first_column_.end(), is_text); }
 
   void start(const Cells& cells, std::int64_t line) {
