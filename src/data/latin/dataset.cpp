@@ -18,6 +18,11 @@
 namespace locus {
 namespace {
 
+// Two sets of 108 random 4x4 puzzles leave about 1 puzzle in 3,000 far enough from both, and hardly any with many cells
+// filled; validation items chosen among candidates to exclude few leave far more.
+constexpr int kValidationCandidates = 30;
+constexpr int kRoomSample = 500;  // per difficulty
+
 void check_options(const LatinOptions& o) {
   const auto need = [](bool ok, const char* key, const std::string& got, const char* expected) {
     if (!ok) throw ConfigError({.what = fmt::format("{} is out of range", key), .got = got, .expected = expected});
@@ -64,6 +69,18 @@ void split_pool(const std::vector<std::vector<Puzzle>>& pool, double test_fracti
   }
 }
 
+// Puzzles as the pool would have them if only the held-out set had to be kept away from.
+std::vector<Puzzle> sample_pool(const LatinOptions& o, const LatinSet& heldout) {
+  PuzzleGenerator generator(o.n, o.seed, "latin/room");
+  generator.set_min_distance(o.min_distance);
+  generator.keep_away_from(heldout.puzzles);
+  std::vector<Puzzle> sample;
+  for (const Difficulty d : kOneStepKinds) {
+    for (Puzzle& p : generator.generate({.n = o.n, .difficulty = d, .count = kRoomSample})) sample.push_back(std::move(p));
+  }
+  return sample;
+}
+
 LatinData generate_data(const LatinOptions& o) {
   LatinData data;
   PuzzleGenerator heldout(o.n, o.seed, "latin/heldout");
@@ -71,6 +88,7 @@ LatinData generate_data(const LatinOptions& o) {
   PuzzleGenerator validation(o.n, o.seed, "latin/validation");
   validation.set_min_distance(o.min_distance);
   validation.keep_away_from(data.heldout.puzzles);
+  validation.leave_room_for(sample_pool(o, data.heldout), kValidationCandidates);
   data.validation = make_items(validation, o, o.validation_items);
   PuzzleGenerator pool(o.n, o.seed, "latin/pool");
   pool.set_min_distance(o.min_distance);

@@ -1,10 +1,17 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "core/error.h"
 #include "data/latin/generate.h"
 
 namespace locus {
+namespace {
+
+constexpr double kRounding = 1e-9;  // so that 4 of 20 shared is exactly at 0.8
+constexpr std::size_t kMaxWords = (kMaxLatinSize * kMaxLatinSize * (kMaxLatinSize + 1) + 63) / 64;
+
+}  // namespace
 
 DistanceIndex::DistanceIndex(int n) : n_(n), words_(static_cast<std::size_t>(n * n * (n + 1) + 63) / 64) {}
 
@@ -30,9 +37,8 @@ void DistanceIndex::add(const Puzzle& puzzle) {
 }
 
 bool DistanceIndex::is_far(const Puzzle& puzzle, double min_distance) const {
-  constexpr double kRounding = 1e-9;  // so that 4 of 20 shared is exactly at 0.8
   const double most = 1.0 - min_distance + kRounding;
-  std::vector<Word> own(words_, 0);
+  std::array<Word, kMaxWords> own{};
   encode(puzzle, own.data());
   const int filled = puzzle.filled();
   for (std::size_t i = 0; i < filled_.size(); ++i) {
@@ -42,8 +48,19 @@ bool DistanceIndex::is_far(const Puzzle& puzzle, double min_distance) const {
   return true;
 }
 
+void DistanceIndex::mark_near(const Puzzle& puzzle, double min_distance, std::vector<char>& near) const {
+  const double most = 1.0 - min_distance + kRounding;
+  std::array<Word, kMaxWords> own{};
+  encode(puzzle, own.data());
+  const int filled = puzzle.filled();
+  for (std::size_t i = 0; i < filled_.size(); ++i) {
+    const int both = shared(own.data(), bits_.data() + i * words_);
+    if (both > most * (filled + filled_[i] - both)) near[i] = 1;
+  }
+}
+
 double DistanceIndex::nearest(const Puzzle& puzzle) const {
-  std::vector<Word> own(words_, 0);
+  std::array<Word, kMaxWords> own{};
   encode(puzzle, own.data());
   const int filled = puzzle.filled();
   double best = 1.0;

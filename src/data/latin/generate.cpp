@@ -18,6 +18,9 @@ namespace {
 constexpr int kProposalsPerDraw = 16;       // renamings of one drawn square
 constexpr int kProposalsPerItem = 300'000;  // before a number of filled cells counts as used up
 
+constexpr int kStepsPerOutput = 100;  // of a walker
+constexpr int kOutputsPerWalker = 25;
+
 // Means as published; spreads measured on the published files. Places between 4 and 12 filled cells.
 struct Published {
   double mean, sd;
@@ -101,12 +104,13 @@ struct PuzzleGenerator::Attempt {
   GenerateRequest request;
   FilledLaw law;
   std::map<int, std::vector<Puzzle>> listed;  // n = 3: all puzzles not yet looked at, by filled cells
+  std::map<int, Walker> walkers;              // by filled cells
   std::vector<int> open;                      // numbers of filled cells that are not used up
   std::size_t existing = 0;                   // n = 3: puzzles that are far enough and not forbidden
 };
 
 PuzzleGenerator::PuzzleGenerator(int n, std::uint64_t seed, std::string_view stream)
-    : n_(n), rng_(seed, stream), sampler_(n, rng_), away_(n) {}
+    : n_(n), rng_(seed, stream), sampler_(n, rng_), away_(n), room_(n) {}
 
 void PuzzleGenerator::keep_away_from(const std::vector<Puzzle>& puzzles) {
   for (const Puzzle& p : puzzles) away_.add(p);
@@ -196,37 +200,141 @@ bool PuzzleGenerator::propose(Difficulty difficulty, int filled, Puzzle& puzzle)
   return times <= 1 || rng_.uniform() * times < 1.0;
 }
 
-bool PuzzleGenerator::accept_item(const Puzzle& item, int rotations, std::vector<Puzzle>& out) {
-  std::vector<Puzzle> turned;
-  for (int j = 0; j < rotations; ++j) {
-    Puzzle p = rotate_puzzle(item, j, j);
-    if (seen_.count(key_of(p)) != 0 || std::find(turned.begin(), turned.end(), p) != turned.end()) return false;
-    if (min_distance_ > 0 && !away_.is_far(p, min_distance_)) return false;
-    turned.push_back(std::move(p));
-  }
-  for (Puzzle& p : turned) {
-    seen_.insert(key_of(p));
-    out.push_back(std::move(p));
+void PuzzleGenerator::leave_room_for(const std::vector<Puzzle>& sample, int candidates) {
+  LOCUS_CHECK(candidates >= 1, "at least one candidate");
+  for (const Puzzle& p : sample) room_.add(p);
+  room_lost_.assign(room_.size(), 0);
+  candidates_ = candidates;
+}
+
+bool PuzzleGenerator::is_far(const Puzzle& item, int rotations) const {
+  if (min_distance_ <= 0) return true;
+  if (!away_.is_far(item, min_distance_)) return false;
+  for (int j = 1; j < rotations; ++j) {
+    if (!away_.is_far(rotate_puzzle(item, j, j), min_distance_)) return false;
   }
   return true;
 }
 
-bool PuzzleGenerator::next_item(Attempt& attempt, int filled, std::vector<Puzzle>& out) {
+// All rotations of an item, if every one is new.
+bool PuzzleGenerator::turn_item(const Puzzle& item, int rotations, std::vector<Puzzle>& turned) const {
+  turned.clear();
+  for (int j = 0; j < rotations; ++j) {
+    Puzzle p = rotate_puzzle(item, j, j);
+    if (seen_.count(key_of(p)) != 0 || std::find(turned.begin(), turned.end(), p) != turned.end()) return false;
+    turned.push_back(std::move(p));
+  }
+  return true;
+}
+
+// A change of square, visible cells or target that is as likely as its reverse; the number of filled cells stays.
+void PuzzleGenerator::step(Walker& w) {
+  const auto size = static_cast<std::uint32_t>(n_ * n_);
+  const auto side = static_cast<std::uint32_t>(n_);
+  std::vector<std::uint8_t>& cells = w.puzzle.cells;
+  const std::uint32_t kind = rng_.below(8);
+  if (kind < 4) {  // another cell shown in the place of one
+    const std::uint32_t a = rng_.below(size), b = rng_.below(size);
+    const auto target = static_cast<std::uint32_t>(w.puzzle.target);
+    if (a == target || b == target || (cells[a] == 0) == (cells[b] == 0)) return;
+    cells[a] = cells[a] == 0 ? w.square[a] : std::uint8_t{0};
+    cells[b] = cells[b] == 0 ? w.square[b] : std::uint8_t{0};
+  } else if (kind == 4) {  // target and another cell change roles
+    const std::uint32_t x = rng_.below(size);
+    const auto old = static_cast<std::uint32_t>(w.puzzle.target);
+    if (x == old) return;
+    cells[old] = cells[x] == 0 ? std::uint8_t{0} : w.square[old];
+    cells[x] = static_cast<std::uint8_t>(n_ + 1);
+    w.puzzle.target = static_cast<int>(x);
+  } else {  // two rows, or two columns, change places in one cycle of columns (rows)
+    const bool rows = rng_.below(2) == 0;
+    const std::uint32_t r1 = rng_.below(side), r2 = rng_.below(side), start = rng_.below(side);
+    if (r1 == r2) return;
+    const auto at = [&](std::uint32_t r, std::uint32_t c) { return rows ? r * side + c : c * side + r; };
+    std::uint32_t c = start;
+    do {
+      std::swap(w.square[at(r1, c)], w.square[at(r2, c)]);
+      // The symbol now doubled in row r2 stands in another column there: go on with that one.
+      const std::uint8_t doubled = w.square[at(r2, c)];
+      std::uint32_t next = start;
+      for (std::uint32_t k = 0; k < side; ++k) {
+        if (k != c && w.square[at(r2, k)] == doubled) next = k;
+      }
+      c = next;
+    } while (c != start);
+    for (std::uint32_t i = 0; i < size; ++i) {
+      if (cells[i] != 0 && static_cast<int>(i) != w.puzzle.target) cells[i] = w.square[i];
+    }
+  }
+}
+
+// Random steps that stay in the kind and at distance. A walker starts at a uniform draw of such puzzles, and every step
+// keeps that law, so each output has it too; outputs of one walker are only somewhat alike.
+void PuzzleGenerator::walk(const GenerateRequest& request, Walker& walker) {
+  for (int i = 0; i < kStepsPerOutput; ++i) {
+    scratch_ = walker;
+    step(scratch_);
+    const OneStep found = classify_one_step(scratch_.puzzle);
+    if (found.kind != request.difficulty) continue;
+    scratch_.puzzle.answer = found.answer;
+    if (is_far(scratch_.puzzle, request.rotations)) std::swap(walker, scratch_);
+  }
+}
+
+// By rejection. Where that is slow, leaves a walker behind for the next items.
+bool PuzzleGenerator::fresh_item(Attempt& attempt, int filled, std::vector<Puzzle>& turned) {
+  const GenerateRequest& request = attempt.request;
+  Puzzle item;
+  for (int i = 0; i < kProposalsPerItem; ++i) {
+    if (!propose(request.difficulty, filled, item) || !is_far(item, request.rotations)) continue;
+    if (!turn_item(item, request.rotations, turned)) continue;
+    attempt.walkers[filled] = {
+        .square = square_, .puzzle = item, .outputs_left = std::min(kOutputsPerWalker, i / kStepsPerOutput)};
+    return true;
+  }
+  return false;
+}
+
+bool PuzzleGenerator::next_item(Attempt& attempt, int filled, std::vector<Puzzle>& turned) {
   const GenerateRequest& request = attempt.request;
   if (n_ == kMinLatinSize) {
     std::vector<Puzzle>& list = attempt.listed[filled];
     while (!list.empty()) {
       const Puzzle item = std::move(list.back());
       list.pop_back();
-      if (accept_item(item, request.rotations, out)) return true;
+      if (is_far(item, request.rotations) && turn_item(item, request.rotations, turned)) return true;
     }
     return false;
   }
-  Puzzle item;
-  for (int i = 0; i < kProposalsPerItem; ++i) {
-    if (propose(request.difficulty, filled, item) && accept_item(item, request.rotations, out)) return true;
+  Walker& walker = attempt.walkers[filled];
+  while (walker.outputs_left > 0) {
+    --walker.outputs_left;
+    walk(request, walker);
+    if (turn_item(walker.puzzle, request.rotations, turned)) return true;
   }
-  return false;
+  return fresh_item(attempt, filled, turned);
+}
+
+bool PuzzleGenerator::roomiest_item(Attempt& attempt, int filled, std::vector<Puzzle>& turned) {
+  if (!next_item(attempt, filled, turned)) return false;
+  if (room_.size() == 0 || n_ == kMinLatinSize) return true;
+  const auto lost_with = [&](const std::vector<Puzzle>& item) {
+    std::vector<char> lost = room_lost_;
+    for (const Puzzle& p : item) room_.mark_near(p, min_distance_, lost);
+    return lost;
+  };
+  const auto count = [](const std::vector<char>& lost) { return std::count(lost.begin(), lost.end(), 1); };
+  std::vector<char> least = lost_with(turned);
+  std::vector<Puzzle> other;
+  for (int i = 1; i < candidates_ && next_item(attempt, filled, other); ++i) {
+    std::vector<char> lost = lost_with(other);
+    if (count(lost) < count(least)) {
+      least.swap(lost);
+      turned.swap(other);
+    }
+  }
+  room_lost_.swap(least);
+  return true;
 }
 
 void PuzzleGenerator::fail(const Attempt& attempt, std::size_t items) const {
@@ -253,8 +361,11 @@ void PuzzleGenerator::fail(const Attempt& attempt, std::size_t items) const {
 std::vector<Puzzle> PuzzleGenerator::generate(const GenerateRequest& request) {
   LOCUS_CHECK(request.n == n_ && is_one_step(request.difficulty), "a one-step kind of the generator's size");
   LOCUS_CHECK(request.rotations >= 1 && request.rotations <= 4, "1 to 4 rotations");
-  Attempt attempt{
-      .request = request, .law = filled_law(n_, request.difficulty, request.like_heldout), .listed = {}, .open = {}};
+  Attempt attempt{.request = request,
+                  .law = filled_law(n_, request.difficulty, request.like_heldout),
+                  .listed = {},
+                  .walkers = {},
+                  .open = {}};
   for (int f = attempt.law.lo; f <= attempt.law.hi; ++f) attempt.open.push_back(f);
   if (n_ == kMinLatinSize) {
     for (Puzzle& p : all_puzzles_of_side_three(request.difficulty, attempt.law.lo, attempt.law.hi)) {
@@ -266,15 +377,19 @@ std::vector<Puzzle> PuzzleGenerator::generate(const GenerateRequest& request) {
   }
   std::vector<int> quota = filled_quota(attempt.law, request.count);
   rng_.shuffle(std::span(quota));
-  std::vector<Puzzle> out;
+  std::vector<Puzzle> out, turned;
   for (std::size_t item = 0; item < quota.size(); ++item) {
     for (;;) {
       if (attempt.open.empty()) fail(attempt, item);
       const auto nearest = std::min_element(attempt.open.begin(), attempt.open.end(), [&](int a, int b) {
         return std::abs(a - quota[item]) < std::abs(b - quota[item]);
       });
-      if (next_item(attempt, *nearest, out)) break;
+      if (roomiest_item(attempt, *nearest, turned)) break;
       attempt.open.erase(nearest);
+    }
+    for (Puzzle& p : turned) {
+      seen_.insert(key_of(p));
+      out.push_back(std::move(p));
     }
   }
   return out;

@@ -22,6 +22,8 @@ class DistanceIndex {
   void add(const Puzzle& puzzle);
   // True if the puzzle has Jaccard distance >= min_distance from everything added.
   bool is_far(const Puzzle& puzzle, double min_distance) const;
+  // Sets near[i] for every puzzle i (in order of adding) that is closer than min_distance.
+  void mark_near(const Puzzle& puzzle, double min_distance, std::vector<char>& near) const;
   double nearest(const Puzzle& puzzle) const;  // smallest distance, 1 for an empty index
   std::size_t size() const { return filled_.size(); }
 
@@ -68,6 +70,9 @@ class PuzzleGenerator {
   void keep_away_from(const std::vector<Puzzle>& puzzles);  // at least min_distance from each
   void set_min_distance(double min_distance) { min_distance_ = min_distance; }
   void forbid(const std::vector<Puzzle>& puzzles);  // not these very ones
+  // From now on draws `candidates` items for every place and takes the one that lies within min_distance of the
+  // fewest puzzles of `sample` (those lost are forgotten): leaves room for a later set that must keep away from this one.
+  void leave_room_for(const std::vector<Puzzle>& sample, int candidates);
 
   // count * rotations puzzles, the rotations of an item next to each other, items in random order of filled cells.
   // Throws DataError when the quota cannot be met: with the true number for n = 3 (all are listed), otherwise with
@@ -76,11 +81,21 @@ class PuzzleGenerator {
 
  private:
   struct Attempt;
+  struct Walker {
+    LatinSquare square;
+    Puzzle puzzle;
+    int outputs_left = 0;
+  };
   bool propose(Difficulty difficulty, int filled, Puzzle& puzzle);
   void reveal_witness(Difficulty difficulty, Puzzle& puzzle);
   double witnesses(const Puzzle& puzzle) const;
-  bool accept_item(const Puzzle& item, int rotations, std::vector<Puzzle>& out);
-  bool next_item(Attempt& attempt, int filled, std::vector<Puzzle>& out);
+  bool is_far(const Puzzle& item, int rotations) const;
+  bool turn_item(const Puzzle& item, int rotations, std::vector<Puzzle>& turned) const;
+  bool next_item(Attempt& attempt, int filled, std::vector<Puzzle>& turned);
+  bool fresh_item(Attempt& attempt, int filled, std::vector<Puzzle>& turned);
+  void walk(const GenerateRequest& request, Walker& walker);
+  void step(Walker& walker);
+  bool roomiest_item(Attempt& attempt, int filled, std::vector<Puzzle>& turned);
   [[noreturn]] void fail(const Attempt& attempt, std::size_t items) const;
 
   int n_;
@@ -90,6 +105,10 @@ class PuzzleGenerator {
   int square_uses_ = 0;
   double min_distance_ = 0;
   DistanceIndex away_;
+  DistanceIndex room_;
+  std::vector<char> room_lost_;
+  int candidates_ = 1;
+  Walker scratch_;
   std::unordered_set<std::string> seen_;
 };
 
