@@ -71,8 +71,7 @@ AppendFile::AppendFile(fs::path path) : path_(std::move(path)) {
   if (fd_ < 0) throw_system_error("cannot open the file for writing", path_, errno);
 }
 
-AppendFile::AppendFile(AppendFile&& other) noexcept
-    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+AppendFile::AppendFile(AppendFile&& other) noexcept : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
 
 AppendFile& AppendFile::operator=(AppendFile&& other) noexcept {
   if (this != &other) {

@@ -56,8 +56,7 @@ bool is_locked(const std::filesystem::path& lock_file);
 
 // Calls `fill` with a temporary folder beside `target`, then puts that in the place of `target` in one step.
 // After a failure or a kill, `target` is as before. Parents are made as needed.
-void write_folder_atomic(const std::filesystem::path& target,
-                         const std::function<void(const std::filesystem::path&)>& fill);
+void write_folder_atomic(const std::filesystem::path& target, const std::function<void(const std::filesystem::path&)>& fill);
 
 // Renames to a temporary name first, so that a kill leaves no half of it under its own name.
 void remove_folder(const std::filesystem::path& folder);

@@ -33,7 +33,7 @@ inline constexpr const char* kState = "state.safetensors";
 
 inline constexpr int kRunFormat = 1;
 
-std::string checkpoint_name(std::int64_t step);                    // "0000000120"
+std::string checkpoint_name(std::int64_t step);                     // "0000000120"
 std::optional<std::int64_t> number_of_name(std::string_view name);  // the reverse, for any number of digits
 
 // A number as JSON text: shortest that reads back; nan and infinities as the texts "nan", "inf", "-inf".
@@ -45,7 +45,7 @@ std::string json_text(std::string_view text);                       // quoted; b
 // A CSV field, quoted where its content asks for it.
 std::string csv_field(std::string_view text);
 
-std::string utc_now();                    // "2025-01-31T12:00:00Z"
+std::string utc_now();                     // "2025-01-31T12:00:00Z"
 std::string one_line(const Error& error);  // place, what and got of an error, for a warning
 
 }  // namespace locus
