@@ -70,12 +70,34 @@ void require_space(const fs::path& path, std::uint64_t bytes) {
 fs::path first_missing(fs::path path) {
   std::error_code code;
   fs::path missing;
-  for (path = fs::absolute(path, code).lexically_normal(); !path.empty() && !fs::exists(path, code);
-       path = path.parent_path()) {
+  path = fs::absolute(path, code).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  for (; !path.empty() && !fs::exists(path, code); path = path.parent_path()) {
     missing = path;
     if (path == path.parent_path()) break;
   }
   return missing;
+}
+
+void require_name(const fs::path& path) {
+  if (path.empty()) throw ConfigError({.what = "the output folder has no name", .hint = "give --out DIR"});
+}
+
+// Takes back what start() wrote before it failed.
+void remove_started(const fs::path& path) {
+  std::error_code code;
+  for (const char* name :
+       {run_files::kManifest, run_files::kConfig, run_files::kMetricsJsonl, run_files::kMetricsCsv, run_files::kLog}) {
+    fs::remove(path / name, code);
+  }
+}
+
+// Removes `path` and its parents down from `made`, as far as they are empty.
+void remove_made(const fs::path& path, const fs::path& made) {
+  std::error_code code;
+  fs::path folder = fs::absolute(path, code).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  while (!made.empty() && fs::remove(folder, code) && folder != made) folder = folder.parent_path();
 }
 
 void clean_temporaries(const fs::path& path) {
@@ -85,7 +107,7 @@ void clean_temporaries(const fs::path& path) {
 }  // namespace
 
 void RunDirectory::probe(const fs::path& path, const RunConfig& config, const RunOptions& options) {
-  if (path.empty()) throw ConfigError({.what = "the output folder has no name", .hint = "give --out DIR"});
+  require_name(path);
   const FolderState state = folder_state(path);
   std::error_code code;
   fs::path existing = fs::absolute(path, code).lexically_normal();
@@ -104,48 +126,43 @@ void RunDirectory::probe(const fs::path& path, const RunConfig& config, const Ru
 
 RunDirectory RunDirectory::open_for_training(const fs::path& path, const RunIdentity& identity, const RunOptions& options) {
   LOCUS_CHECK(!identity.config_hash.empty() && options.keep_checkpoints >= 1, "a run has a hash and keeps a checkpoint");
-  if (path.empty()) throw ConfigError({.what = "the output folder has no name", .hint = "give --out DIR"});
+  require_name(path);
   folder_state(path);
   require_space(path, options.disk_bytes);
-  const fs::path made = first_missing(path);
-  ensure_writable_directory(path);
-
   RunDirectory run;
   run.path_ = path;
   run.keep_checkpoints_ = options.keep_checkpoints;
   run.config_hash_ = identity.config_hash;
   run.data_hash_ = identity.data_hash;
   run.signature_ = identity.signature;
-  run.lock_ = RunLock(path / run_files::kLock);
-  if (!run.lock_.held()) run.warnings_.push_back("the file system cannot lock: see that no other process trains here");
-  if (folder_state(path) == FolderState::kRun) {
+  const fs::path made = first_missing(path);
+  bool starting = false;
+  try {
+    ensure_writable_directory(path);
+    run.lock_ = RunLock(path / run_files::kLock);
+    if (!run.lock_.held()) run.warnings_.push_back("the file system cannot lock: see that no other process trains here");
+    starting = folder_state(path) == FolderState::kNew;
     clean_temporaries(path);
-    run.resume(identity);
-  } else {
-    try {
-      clean_temporaries(path);
+    if (starting) {
       run.start(identity);
-    } catch (...) {
-      std::error_code code;
-      for (const char* name :
-           {run_files::kManifest, run_files::kConfig, run_files::kMetricsJsonl, run_files::kMetricsCsv, run_files::kLog}) {
-        fs::remove(path / name, code);
-      }
-      run.lock_.release();
-      for (fs::path p = path; !made.empty() && fs::remove(p, code); p = p.parent_path()) {
-        if (fs::equivalent(p.parent_path(), made.parent_path(), code)) break;
-      }
-      throw;
+    } else {
+      run.resume(identity);
     }
+  } catch (...) {
+    if (starting) remove_started(path);
+    run.lock_.release();
+    remove_made(path, made);
+    throw;
   }
   return run;
 }
 
 void RunDirectory::start(const RunIdentity& identity) {
+  // In this order: folder_state() knows a start that was cut off by what stands there without a manifest.
   write_file_atomic(path_ / run_files::kConfig, to_toml(identity.config));
+  write_manifest(path_ / run_files::kManifest, make_manifest(identity));
   metrics_ = MetricsWriter(path_);
   log_ = AppendFile(path_ / run_files::kLog);
-  write_manifest(path_ / run_files::kManifest, make_manifest(identity));
 }
 
 void RunDirectory::resume(const RunIdentity& identity) {

@@ -33,7 +33,7 @@ TEST_F(MetricsTest, csv_is_tidy_and_without_times) {
   writer.append({3, 30, 12.5, 1e-4, 0.1, {{"train.loss", 0.1 + 0.2}, {"heldout.accuracy.a,b", kNan}}});
   EXPECT_EQ(bytes_of_file(root_ / "metrics.csv"),
             "epoch,step,split,condition,measure,value\n"
-            "3,30,train,,lr,0.0001\n3,30,train,,grad_norm,0.1\n"
+            "3,30,train,,lr,1e-04\n3,30,train,,grad_norm,0.1\n"
             "3,30,train,,loss,0.30000000000000004\n3,30,heldout,\"a,b\",accuracy,nan\n");
 }
 
