@@ -6,6 +6,8 @@ void describe(SeriesConfig& c, FieldList& list) {
   list.section("series", "samples x tokens for masked prediction");
   list.choice("source", c.source, kSeriesSourceNames, "simulate a network (nmar) or read files");
   list.texts("files", c.files, "files or globs, one run each (source = files)").identity = false;
+  list.texts("test_files", c.test_files, "further files, of other subjects, that form the test split alone").identity =
+      false;
   list.text("manifest", c.manifest, "CSV with subject,run,path instead of files").identity = false;
   list.text("dataset", c.dataset, "name of the HDF5 data set or MATLAB variable; empty: the only matrix");
   list.text("subject_pattern", c.subject_pattern,
@@ -44,12 +46,15 @@ void describe(NmarConfig& c, FieldList& list) {
   list.number("p_in", c.p_in, {0, 1}, "probability of an edge within a module");
   list.number("p_out", c.p_out, {0, 1}, "probability of an edge between modules");
   list.integer("hub_module", c.hub_module, {-1, 1e6}, "module whose nodes connect to all others with hub_p_out (-1: none)");
-  list.number("hub_p_out", c.hub_p_out, {0, 1}, "probability of an edge from the hub module to the others");
-  list.number("weight_mean", c.weight_mean, {-1e6, 1e6}, "mean of the edge weights before rows are normalised");
+  list.number("hub_p_out", c.hub_p_out, {0, 1}, "probability of an edge between the hub module and the others, either way");
+  list.number("weight_mean", c.weight_mean, {-1e6, 1e6},
+              "mean of the edge weights before each row is divided by the sum of its absolute values");
   list.number("weight_sd", c.weight_sd, {0, 1e6}, "their standard deviation");
   list.number("gain", c.gain, {0, 1e6}, "g in x' = f(g W x + drive) + s e");
   list.number("noise", c.noise, {0, 1e6}, "s, the noise added each step");
-  list.number("drive", c.drive, {-1e6, 1e6}, "constant input to every node");
+  list.number("drive", c.drive, {-1e6, 1e6}, "input added to g W x (its amplitude when drive_period > 0)");
+  list.number("drive_period", c.drive_period, {0, 1e9}, "steps of one period of a sinusoidal input (0: a constant one)");
+  list.numbers("drive_modules", c.drive_modules, "modules that get the input; empty: all");
   list.choice("nonlinearity", c.nonlinearity, kNonlinearityNames, "f");
   list.integer("average", c.average, {1, 100000}, "steps averaged into one sample");
   list.number("hrf_tr", c.hrf_tr, {0, 100}, "seconds a step for the haemodynamic filter (0: no filter)");
