@@ -26,8 +26,8 @@ inline constexpr std::array<std::string_view, 3> kZScoreNames = {"none", "run", 
 enum class Coverage { kError, kDrop };
 inline constexpr std::array<std::string_view, 2> kCoverageNames = {"error", "drop"};
 
-enum class SplitBy { kSubject, kRun, kTime };
-inline constexpr std::array<std::string_view, 3> kSplitByNames = {"subject", "run", "time"};
+enum class SplitBy { kSubject, kRun, kTime, kSample };
+inline constexpr std::array<std::string_view, 4> kSplitByNames = {"subject", "run", "time", "sample"};
 
 struct SeriesConfig {
   SeriesSource source = SeriesSource::kNmar;
@@ -35,7 +35,7 @@ struct SeriesConfig {
   std::vector<std::string> test_files;  // globs of further runs, for the test split only
   std::string manifest;                 // CSV subject,run,path
   std::string dataset;                  // HDF5 data set or MATLAB variable
-  std::string subject_pattern;  // regular expression whose first group names the subject; empty: the digits of the file name
+  std::string subject_pattern;          // regular expression whose first group names the subject; empty: see series.h
   Orientation orientation = Orientation::kAuto;
   std::int64_t skip_frames = 0;
   Detrend detrend = Detrend::kNone;

@@ -28,6 +28,12 @@ constexpr std::array<std::string_view, 4> kHemisphereColumns = {"hemisphere", "h
 constexpr std::array<std::array<std::string_view, 3>, 3> kAxisColumns = {
     {{"x", "y", "z"}, {"r", "a", "s"}, {"xmni", "ymni", "zmni"}}};
 
+// Their numbers count within a hemisphere: equal numbers on both sides are no mirror images.
+const std::regex& schaefer_pattern() {
+  static const std::regex pattern("^[0-9]+Networks_(LH|RH)_([A-Za-z]+)(_.*)?$");
+  return pattern;
+}
+
 std::string letters(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -175,12 +181,11 @@ class AtlasReader {
   }
 
   void read_schaefer_names() {
-    static const std::regex pattern("^[0-9]+Networks_(LH|RH)_([A-Za-z]+)(_.*)?$");
     if (atlas_.names.empty() || !atlas_.networks.empty()) return;
     std::vector<std::string> networks, hemispheres;
     for (const std::string& n : atlas_.names) {
       std::smatch m;
-      if (!std::regex_match(n, m, pattern)) return;
+      if (!std::regex_match(n, m, schaefer_pattern())) return;
       hemispheres.push_back(m[1].str().substr(0, 1));
       networks.push_back(m[2].str());
     }
@@ -279,6 +284,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> homotopic_pairs(const std::ve
                                                                    const std::vector<std::int32_t>& hemispheres) {
   std::map<std::string, std::array<std::vector<std::int64_t>, 2>> sides;
   for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::regex_match(names[i], schaefer_pattern())) continue;
     const auto [key, side] = mirror_key(names[i]);
     if (side >= 0) sides[key][static_cast<std::size_t>(side)].push_back(static_cast<std::int64_t>(i));
   }
