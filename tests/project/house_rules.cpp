@@ -66,6 +66,14 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+// A comment, or, in a .cpp, the include of its own header, which has one.
+bool tells_purpose(const std::string& path, const std::vector<std::string>& lines) {
+  if (lines.empty()) return false;
+  const std::string own_header = path.substr(4, path.size() - 8) + ".h";
+  const bool is_cpp = fs::path(path).extension() == ".cpp";
+  return lines[0].rfind("// ", 0) == 0 || (is_cpp && lines[0] == "#include \"" + own_header + "\"");
+}
+
 }  // namespace
 
 SourceFile read_source(const fs::path& root, const std::string& path) {
@@ -118,7 +126,7 @@ Findings form_findings(const SourceFile& file) {
   if (lines.size() > kMaxLines) {
     found.push_back(fmt::format("{}: {} lines, at most {} are allowed", file.path, lines.size(), kMaxLines));
   }
-  if (is_inside(file.path, "src") && (lines.empty() || lines[0].rfind("// ", 0) != 0)) {
+  if (is_inside(file.path, "src") && !tells_purpose(file.path, lines)) {
     found.push_back(file.path + ": the first line is not a comment that tells the purpose");
   }
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -94,6 +94,8 @@ TEST(HouseRulesTest, breaches_of_form_are_reported) {
   EXPECT_EQ(form_findings({"src/core/a.h", long_text}).size(), 0u);
   EXPECT_EQ(form_findings({"src/core/a.h", long_text + "\n"}).size(), 1u);
   EXPECT_EQ(form_findings({"src/core/a.h", "#pragma once\n"}).size(), 1u);
+  EXPECT_EQ(form_findings({"src/core/a.cpp", "#include \"core/a.h\"\n"}).size(), 0u);
+  EXPECT_EQ(form_findings({"src/core/a.cpp", "#include \"core/b.h\"\n"}).size(), 1u);
   EXPECT_EQ(form_findings({"tests/core/a.cpp", "#include <gtest/gtest.h>\n"}).size(), 0u);
   EXPECT_EQ(form_findings({"tests/core/a.cpp", std::string("// TO") + "DO: more\n"}).size(), 1u);
 }
