@@ -161,6 +161,10 @@ Tensor cut_tensor(Entry& entry, ByteSpan data, std::uint64_t& end, std::string_v
   tensor.dtype = *dtype;
   tensor.shape = std::move(entry.shape);
   tensor.bytes.assign(part.begin(), part.end());
+  if (*dtype == DType::kBool) {
+    // Any byte but 0 means true; C++ knows only 0 and 1.
+    for (std::byte& b : tensor.bytes) b = b == std::byte{0} ? std::byte{0} : std::byte{1};
+  }
   return tensor;
 }
 
