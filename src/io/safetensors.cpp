@@ -292,7 +292,7 @@ std::string write_safetensors(const std::filesystem::path& path, std::span<const
   Sha256 hash;
   hash.update(std::string_view(header).substr(8));
   for (const TensorView& t : tensors) hash.update(t.bytes);
-  const std::string checksum = hash.hex();
+  std::string checksum = hash.hex();
   const std::string key = fmt::format("\"{}\":\"", kChecksumKey);
   header.replace(header.find(key + kUnsetChecksum) + key.size(), checksum.size(), checksum);
   std::vector<ByteSpan> parts = {bytes_of(header)};
