@@ -94,8 +94,8 @@ std::int64_t attention_scratch(std::int64_t queries, std::int64_t keys, std::int
   const std::int64_t forward = padded(keys) * head_width + keys * wide + forward_rows(keys) * (padded(keys) + wide);
   const std::int64_t rows = kMaxTileRows;
   const std::int64_t cols = kBackwardCols;
-  const std::int64_t backward = 2 * padded(keys) * head_width + cols * wide + 4 * queries * wide + 3 * rows * cols +
-                                queries + 2 * gemm_at_scratch(rows);
+  const std::int64_t backward =
+      2 * padded(keys) * head_width + cols * wide + queries * wide + 3 * rows * cols + queries + 2 * gemm_at_scratch(rows);
   return std::max(forward, backward) + 32 * kPanel;
 }
 
@@ -135,8 +135,6 @@ void attention_backward(const AttentionShape& s, const AttentionBackward& io, fl
   float* kt = pieces.take(padded(s.keys) * d);
   float* vt = pieces.take(padded(s.keys) * d);
   float* k_block = pieces.take(kBackwardCols * wide);
-  float* q_packed = pieces.take(s.queries * wide);
-  float* dout_packed = pieces.take(s.queries * wide);
   const Mat q_scaled(pieces.take(s.queries * d), s.queries, d);
   const Mat p_tile(pieces.take(kMaxTileRows * kBackwardCols), kMaxTileRows, kBackwardCols);
   const Mat ds_tile(pieces.take(kMaxTileRows * kBackwardCols), kMaxTileRows, kBackwardCols);
@@ -148,12 +146,7 @@ void attention_backward(const AttentionShape& s, const AttentionBackward& io, fl
   pack_transposed(io.v, vt);
   scaled_copy(io.q, s.scale, q_scaled);
   for (std::int64_t r = 0; r < s.queries; ++r) delta[r] = dot(io.dout.row(r), io.out.row(r), d);
-  for (std::int64_t r0 = 0; r0 < s.queries; r0 += tile_rows) {
-    const std::int64_t rows = std::min(tile_rows, s.queries - r0);
-    pack(q_scaled.row_block(r0, rows), q_packed + r0 * wide);
-    pack(io.dout.row_block(r0, rows), dout_packed + r0 * wide);
-    for (std::int64_t r = 0; r < rows; ++r) std::fill_n(io.dq.row(r0 + r), d, 0.0f);
-  }
+  for (std::int64_t r = 0; r < s.queries; ++r) std::fill_n(io.dq.row(r), d, 0.0f);
   for (std::int64_t c0 = 0; c0 < s.keys; c0 += kBackwardCols) {
     const std::int64_t cols = std::min(kBackwardCols, s.keys - c0);
     pack(io.k.row_block(c0, cols), k_block);
@@ -181,8 +174,8 @@ void attention_backward(const AttentionShape& s, const AttentionBackward& io, fl
       drop(s, tile, ds);
       softmax_gradient(p, delta + r0, ds);
       const Store store = first ? Store::kOverwrite : Store::kAdd;
-      gemm_at(used, Packed(dout_packed + r0 * wide, tile.rows), dv, store, at_scratch);
-      gemm_at(ds, Packed(q_packed + r0 * wide, tile.rows), dk, store, at_scratch);
+      gemm_at(used, dout, dv, store, at_scratch);
+      gemm_at(ds, q, dk, store, at_scratch);
       gemm(ds, Packed(k_block, cols), dq, Store::kAdd);
       if (io.terms != nullptr && io.terms->biases_scores()) io.terms->score_bias_backward(tile, q, ds, dq);
       first = false;

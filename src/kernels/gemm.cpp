@@ -189,28 +189,33 @@ void gemm(ConstMat a, Packed b, Mat c, Store store, const float* bias) {
   }
 }
 
-void gemm_at(ConstMat a, Packed b, Mat c, Store store, float* scratch) {
+// Blocks of a^T are packed once; panels of b one by one, each used while it is still in the first-level cache.
+void gemm_at(ConstMat a, ConstMat b, Mat c, Store store, float* scratch) {
   const std::int64_t depth = a.rows;
   for (std::int64_t k0 = 0; k0 < std::max<std::int64_t>(depth, 1); k0 += kDepthBlock) {
     const std::int64_t kc = std::min(kDepthBlock, depth - k0);
+    float* panel = scratch;
+    float* rows_packed = scratch + kc * kPanel;
     for (std::int64_t i0 = 0; i0 < c.rows; i0 += kRowsInCache) {
       const std::int64_t i1 = std::min(c.rows, i0 + kRowsInCache);
       for (std::int64_t i = i0; i < i1; i += kRowBlock) {
         const std::int64_t rows = std::min(kRowBlock, i1 - i);
-        pack_rows(a.block(k0, kc, i, rows), i + simd::kLanes <= a.cols, scratch + (i - i0) * kc);
+        pack_rows(a.block(k0, kc, i, rows), i + simd::kLanes <= a.cols, rows_packed + (i - i0) * kc);
       }
       TileArgs t{};
       t.row_step = 1;
       t.depth_step = kRowBlock;
       t.depth = kc;
+      t.b = panel;
       t.c_stride = c.stride;
       t.add = k0 > 0 || store == Store::kAdd;
       for (std::int64_t j = 0; j < c.cols; j += kPanel) {
-        t.b = b.rows_from(k0).cols_from(j).data;
+        const std::int64_t cols = std::min(kPanel, c.cols - j);
+        pack(b.block(k0, kc, j, cols), panel);
         for (std::int64_t i = i0; i < i1; i += kRowBlock) {
-          t.a = scratch + (i - i0) * kc;
+          t.a = rows_packed + (i - i0) * kc;
           t.c = c.row(i) + j;
-          any_tile(t, std::min(kRowBlock, i1 - i), std::min(kPanel, c.cols - j));
+          any_tile(t, std::min(kRowBlock, i1 - i), cols);
         }
       }
     }

@@ -28,9 +28,9 @@ class RelativeTerms : public kernels::AttentionTerms {
         width_(head_width),
         rows_(axes_ * (2 * radius + 1)),
         tables_(tables),
-        packed_(static_cast<std::size_t>(kernels::packed_size(std::max(width_, rows_), std::max(width_, rows_)))),
-        scratch_(static_cast<std::size_t>(kernels::gemm_at_scratch(kernels::kDepthBlock))),
-        packed_rows_(static_cast<std::size_t>(kernels::packed_size(kMaxRows, width_))) {
+        packed_(
+            static_cast<std::size_t>(std::max(kernels::packed_size(width_, rows_), kernels::packed_size(rows_, width_)))),
+        scratch_(static_cast<std::size_t>(kernels::gemm_at_scratch(kernels::kDepthBlock))) {
     for (std::int64_t x = 0; x < axes_; ++x) {
       for (std::int64_t t = 0; t < coordinates.rows(); ++t) positions_.push_back(coordinates(t, x));
     }
@@ -69,8 +69,6 @@ class RelativeTerms : public kernels::AttentionTerms {
   }
 
  private:
-  static constexpr std::int64_t kMaxRows = 128;
-
   Mat offsets(std::int64_t rows) const {
     if (static_cast<std::int64_t>(by_offset_.size()) < rows * rows_)
       by_offset_ = AlignedBuffer<float>(static_cast<std::size_t>(rows * rows_));
@@ -103,12 +101,7 @@ class RelativeTerms : public kernels::AttentionTerms {
 
   // table (rows_, width) += sums^T * vectors.
   void add_outer(ConstMat sums, ConstMat vectors, float* table) const {
-    for (std::int64_t r0 = 0; r0 < sums.rows; r0 += kMaxRows) {
-      const std::int64_t n = std::min(kMaxRows, sums.rows - r0);
-      kernels::pack(vectors.row_block(r0, n), packed_rows_.data());
-      kernels::gemm_at(sums.row_block(r0, n), kernels::Packed(packed_rows_.data(), n), Mat(table, rows_, width_),
-                       kernels::Store::kAdd, scratch_.data());
-    }
+    kernels::gemm_at(sums, vectors, Mat(table, rows_, width_), kernels::Store::kAdd, scratch_.data());
   }
 
   std::int64_t axes_;
@@ -121,7 +114,6 @@ class RelativeTerms : public kernels::AttentionTerms {
   mutable AlignedBuffer<float> by_offset_;
   mutable AlignedBuffer<float> packed_;
   mutable AlignedBuffer<float> scratch_;
-  mutable AlignedBuffer<float> packed_rows_;
 };
 
 }  // namespace
