@@ -20,7 +20,7 @@ namespace {
 
 // Two sets of 108 random 4x4 puzzles leave about 1 puzzle in 3,000 far enough from both, and hardly any with many cells
 // filled; validation items chosen among candidates to exclude few leave far more.
-constexpr int kValidationCandidates = 30;
+constexpr int kValidationCandidates = 100;
 constexpr int kRoomSample = 500;  // per difficulty
 
 void check_options(const LatinOptions& o) {

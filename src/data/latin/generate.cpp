@@ -15,7 +15,7 @@
 namespace locus {
 namespace {
 
-constexpr int kProposalsPerDraw = 16;       // renamings of one drawn square
+constexpr int kProposalsPerDraw = 128;       // renamings of one drawn square
 constexpr int kProposalsPerItem = 300'000;  // before a number of filled cells counts as used up
 
 constexpr int kStepsPerOutput = 100;  // of a walker
