@@ -112,7 +112,7 @@ TEST(PuzzleGeneratorTest, draws_and_walks_follow_the_stated_law) {
     for (const int steps : {0, 25}) {
       PuzzleGenerator generator(4, 8, "test/law");
       std::map<std::string, int> counts;
-      const int draws = 8 * static_cast<int>(weight.size());
+      const int draws = 6 * static_cast<int>(weight.size());
       for (int i = 0; i < draws; ++i) ++counts[puzzle_text(generator.draw(kind, 4, steps))];
       double chi = 0;
       for (const auto& [text, w] : weight) {

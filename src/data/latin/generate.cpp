@@ -15,7 +15,8 @@
 namespace locus {
 namespace {
 
-constexpr int kProposalsPerDraw = 128;      // renamings of one drawn square
+constexpr int kProposalsPerShuffle = 4;     // of one square with its rows, columns and symbols renamed
+constexpr int kProposalsPerDraw = 256;      // of one drawn square
 constexpr int kProposalsPerItem = 300'000;  // before a number of filled cells counts as used up
 
 constexpr int kStepsPerOutput = 100;  // of a walker
@@ -126,7 +127,12 @@ void PuzzleGenerator::reveal_witness(Difficulty difficulty, Puzzle& puzzle) {
   const auto show = [&](int cell) {
     puzzle.cells[static_cast<std::size_t>(cell)] = square_[static_cast<std::size_t>(cell)];
   };
-  const auto coin = [&] { return rng_.below(2) == 0; };
+  std::uint32_t coins = rng_.next_u32();  // one for the line and one for each of its at most 8 other cells
+  const auto coin = [&] {
+    const bool heads = (coins & 1U) != 0;
+    coins >>= 1;
+    return heads;
+  };
   const int row = puzzle.target_row(), column = puzzle.target_column();
   const int answer = square_[static_cast<std::size_t>(puzzle.target)];
   const bool is_row = coin();
@@ -173,8 +179,8 @@ double PuzzleGenerator::witnesses(const Puzzle& puzzle) const {
 
 bool PuzzleGenerator::propose(Difficulty difficulty, int filled, Puzzle& puzzle) {
   if (square_uses_ == 0) square_ = sampler_.draw();
+  if (square_uses_ % kProposalsPerShuffle == 0) shuffle_square(square_, n_, rng_);
   square_uses_ = (square_uses_ + 1) % kProposalsPerDraw;
-  shuffle_square(square_, n_, rng_);
   const auto size = static_cast<std::uint32_t>(n_ * n_);
   puzzle.n = n_;
   puzzle.cells.assign(size, 0);
