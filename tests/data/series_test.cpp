@@ -118,7 +118,8 @@ TEST_F(SeriesTest, broken_runs_give_errors) {
 TEST_F(SeriesTest, subjects_never_stand_on_both_sides) {
   for (int s = 8; s <= 12; ++s) {
     for (int r = 1; r <= 2; ++r) {
-      save("sub-" + std::to_string(s) + "_run-" + std::to_string(r) + ".npy", noise(40 + r, 6, static_cast<std::uint64_t>(10 * s + r)));
+      save("sub-" + std::to_string(s) + "_run-" + std::to_string(r) + ".npy",
+           noise(40 + r, 6, static_cast<std::uint64_t>(10 * s + r)));
     }
   }
   RunConfig c = config("sub-*.npy");
