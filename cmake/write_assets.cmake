@@ -1,0 +1,17 @@
+# Script mode: writes report.css and report.js of DIR as string constants to OUT (see embed.cmake).
+set(text "#include \"report/assets/assets.h\"\nnamespace locus::report {\n")
+foreach(name css js)
+  file(READ ${DIR}/report.${name} content)
+  # Compilers limit the length of one literal; adjacent ones are joined.
+  string(LENGTH "${content}" length)
+  string(APPEND text "const std::string_view kReport_${name} =")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${content}" ${at} 8000 part)
+    string(APPEND text "\n  R\"~locus~(${part})~locus~\"")
+    math(EXPR at "${at} + 8000")
+  endwhile()
+  string(APPEND text ";\n")
+endforeach()
+string(APPEND text "}  // namespace locus::report\n")
+file(WRITE ${OUT} "${text}")

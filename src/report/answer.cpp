@@ -1,0 +1,183 @@
+#include "report/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "report/markup.h"
+#include "stats/correlation.h"
+#include "stats/descriptive.h"
+#include "stats/tests.h"
+
+namespace locus::report {
+namespace {
+
+struct Scored {
+  const Group* group = nullptr;
+  std::vector<double> values;
+  Estimate mean;
+};
+
+std::vector<Scored> score_groups(const Inputs& inputs) {
+  std::vector<Scored> scored;
+  for (const Group& g : inputs.groups) {
+    Scored s{&g, values_of(inputs, g, inputs.measure->key()), {}};
+    if (s.values.empty()) continue;
+    s.mean = mean_over_runs(s.values, 0);
+    scored.push_back(std::move(s));
+  }
+  const bool up = inputs.measure->higher_is_better;
+  std::stable_sort(scored.begin(), scored.end(), [&](const Scored& a, const Scored& b) {
+    return up ? a.mean.value > b.mean.value : a.mean.value < b.mean.value;
+  });
+  return scored;
+}
+
+std::string value_text(const Measure& m, const Scored& s) {
+  if (!std::isfinite(s.mean.lo)) return fmt::format("{} (one run)", m.show(s.mean.value));
+  return fmt::format("{} (95 % interval {} to {}, n = {})", m.show(s.mean.value), m.show(s.mean.lo), m.show(s.mean.hi),
+                     s.values.size());
+}
+
+// Welch's test of two settings; p is NaN when one has fewer than two runs or neither varies.
+double welch_p(const Scored& a, const Scored& b) {
+  if (a.values.size() < 2 || b.values.size() < 2) return std::numeric_limits<double>::quiet_NaN();
+  const double p = stats::welch_t(a.values, b.values).p;
+  return p;
+}
+
+Claim claim_best(const Measure& m, const std::vector<Scored>& scored) {
+  const Scored& best = scored[0];
+  Claim claim;
+  claim.text = fmt::format("{} does best: {} {}.", best.group->label, m.words(), value_text(m, best));
+  if (scored.size() == 1) {
+    claim.text = fmt::format("{}: {} {}.", best.group->label, m.words(), value_text(m, best));
+    claim.test = best.values.size() < 2 ? "One run of one setting: nothing to compare, and no measure of spread."
+                                        : "One setting: nothing to compare with.";
+    return claim;
+  }
+  std::vector<double> p;
+  std::vector<std::size_t> tested;
+  for (std::size_t i = 1; i < scored.size(); ++i) {
+    const double own = welch_p(best, scored[i]);
+    if (std::isfinite(own)) p.push_back(own), tested.push_back(i);
+  }
+  const double lead = std::abs(best.mean.value - scored[1].mean.value);
+  if (p.empty()) {
+    claim.test =
+        fmt::format("It leads {} by {}, but with one run a setting no test is possible: another seed may turn the order.",
+                    scored[1].group->label, m.show_difference(lead));
+    return claim;
+  }
+  const std::vector<double> adjusted = stats::holm(p);
+  const auto beaten =
+      static_cast<std::size_t>(std::count_if(adjusted.begin(), adjusted.end(), [](double q) { return q < 0.05; }));
+  const bool enough = best.values.size() >= 3;
+  claim.evidence =
+      beaten == adjusted.size() && enough && tested.size() + 1 == scored.size() ? Evidence::kClear : Evidence::kWeak;
+  claim.test = fmt::format("Next is {} at {}", scored[1].group->label, m.show(scored[1].mean.value));
+  if (tested[0] == 1)
+    claim.test += fmt::format(", {} behind (Welch's t, Holm-corrected {})", m.show_difference(lead), p_text(adjusted[0]));
+  claim.test +=
+      fmt::format("; clearly better than {} of the {} other settings that have at least two runs.", beaten, adjusted.size());
+  if (beaten < adjusted.size()) claim.test += " With the rest it may be level.";
+  return claim;
+}
+
+// The settings with σ that share all other keys; the largest such family.
+std::vector<const Scored*> sigma_family(const std::vector<Scored>& scored) {
+  std::map<std::string, std::vector<const Scored*>> families;
+  for (const Scored& s : scored) {
+    if (s.group->sigma) families[s.group->others].push_back(&s);
+  }
+  std::vector<const Scored*> largest;
+  for (const auto& [others, family] : families) {
+    if (family.size() > largest.size()) largest = family;
+  }
+  std::sort(largest.begin(), largest.end(),
+            [](const auto* a, const auto* b) { return *a->group->sigma < *b->group->sigma; });
+  return largest;
+}
+
+Claim claim_sigma(const Measure& m, const std::vector<const Scored*>& family) {
+  std::vector<double> x, y;
+  std::size_t fewest = SIZE_MAX;
+  for (const Scored* s : family) {
+    fewest = std::min(fewest, s->values.size());
+    for (const double v : s->values) x.push_back(*s->group->sigma), y.push_back(v);
+  }
+  const stats::Correlation rho = stats::spearman(x, y);
+  const Scored &first = *family.front(), &last = *family.back();
+  const bool real = rho.p < 0.05;
+  Claim claim;
+  claim.evidence = fewest < 2 ? Evidence::kNone : real && fewest >= 3 ? Evidence::kClear : Evidence::kWeak;
+  std::string verb = !std::isfinite(rho.r) || !real ? "shows no clear trend with σ"
+                     : rho.r < 0                    ? "falls as σ grows"
+                                                    : "rises with σ";
+  std::string subject = m.words();
+  subject[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(subject[0])));
+  claim.text = fmt::format("{} {}: {} at σ {}, {} at σ {}.", subject, verb, m.show(first.mean.value),
+                           pretty(*first.group->sigma, 4), m.show(last.mean.value), pretty(*last.group->sigma, 4));
+  claim.test = fmt::format("Spearman's ρ = {} over {} runs at {} values of σ, {}.", pretty(rho.r, 2), x.size(),
+                           family.size(), p_text(rho.p));
+  if (fewest < 3) claim.test += fmt::format(" As few as {} run{} a setting: weak evidence.", fewest, fewest == 1 ? "" : "s");
+  const auto best = *std::min_element(family.begin(), family.end(), [&](const auto* a, const auto* b) {
+    return m.higher_is_better ? a->mean.value > b->mean.value : a->mean.value < b->mean.value;
+  });
+  if (best != family.front() && best != family.back()) {
+    claim.test += fmt::format(" The best σ is inside the range ({}), so a monotone trend does not tell everything.",
+                              pretty(*best->group->sigma, 4));
+  }
+  return claim;
+}
+
+Claim claim_fixed(const Measure& m, const Scored& learned, const Scored& fixed) {
+  const double difference = learned.mean.value - fixed.mean.value;
+  const bool learned_wins = m.higher_is_better == (difference > 0);
+  const double p = welch_p(learned, fixed);
+  Claim claim;
+  const std::size_t fewest = std::min(learned.values.size(), fixed.values.size());
+  claim.evidence = !std::isfinite(p) ? Evidence::kNone : p < 0.05 && fewest >= 3 ? Evidence::kClear : Evidence::kWeak;
+  const std::string size = m.show_difference(std::abs(difference));
+  if (std::isfinite(p) && p >= 0.05) {
+    claim.text =
+        fmt::format("The best learned encoding ({}) and the best other one ({}) cannot be told apart: they differ by {}.",
+                    learned.group->label, fixed.group->label, size);
+  } else {
+    claim.text = fmt::format("The best learned encoding ({}) is {} {} the best other one ({}).", learned.group->label, size,
+                             learned_wins ? "better than" : "worse than", fixed.group->label);
+  }
+  claim.test =
+      std::isfinite(p)
+          ? fmt::format("Welch's t, {}, n = {} and {}; both were picked as the best of their kind, which flatters both.",
+                        p_text(p), learned.values.size(), fixed.values.size())
+          : "One run on a side: no test possible.";
+  return claim;
+}
+
+}  // namespace
+
+std::vector<Claim> make_claims(const Inputs& inputs) {
+  if (!inputs.measure) {
+    return {{Evidence::kNone, "No run has a result yet.",
+             "Neither summary.json nor metrics.jsonl of any run holds an evaluated measure."}};
+  }
+  const std::vector<Scored> scored = score_groups(inputs);
+  if (scored.empty()) {
+    return {{Evidence::kNone, fmt::format("No run has a finite {}.", inputs.measure->words()),
+             "All runs diverged or broke off."}};
+  }
+  std::vector<Claim> claims = {claim_best(*inputs.measure, scored)};
+  const std::vector<const Scored*> family = sigma_family(scored);
+  if (family.size() >= 3) claims.push_back(claim_sigma(*inputs.measure, family));
+  const auto learned =
+      std::find_if(scored.begin(), scored.end(), [](const Scored& s) { return s.group->sigma.has_value(); });
+  const auto fixed = std::find_if(scored.begin(), scored.end(), [](const Scored& s) { return !s.group->sigma.has_value(); });
+  if (learned != scored.end() && fixed != scored.end()) claims.push_back(claim_fixed(*inputs.measure, *learned, *fixed));
+  return claims;
+}
+
+}  // namespace locus::report

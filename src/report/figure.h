@@ -1,0 +1,83 @@
+// A drawn figure: panels that stand side by side or wrap, a legend, a caption and the data as CSV.
+// Variants are alternatives of which a page shows one at a time (layers, heads, runs); files hold each.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/svg.h"
+#include "report/theme.h"
+
+namespace locus::report {
+
+struct Panel {
+  double width = 0;
+  double height = 0;
+  std::string label = {};  // for screen readers: "held-out accuracy against σ"
+  std::string body = {};   // SVG without the outer element
+};
+
+enum class LegendMark { kLine, kDash, kDot, kPoint };
+
+struct LegendEntry {
+  std::string label = {};
+  std::string css = {};  // colour class: "q3", "c1"
+  LegendMark mark = LegendMark::kLine;
+  Shape shape = Shape::kCircle;
+  int group = -1;  // toggles the marks of this group; -1: not a switch
+};
+
+// Values behind a picture of a matrix, for showing them under the pointer.
+struct MatrixData {
+  std::string id = {};  // unique in the figure; the panel's <g data-matrix="...">
+  int rows = 0, cols = 0;
+  double lo = 0, hi = 1;
+  std::string packed = {};           // see packed_values
+  std::vector<int> row_tokens = {};  // token of each row and column; empty: none
+  std::vector<int> col_tokens = {};
+};
+
+struct Variant {
+  std::vector<std::pair<std::string, std::string>> choices = {};  // {"layer", "1"}, {"run", "learned σ 0.2"}
+  std::vector<Panel> panels = {};
+  std::vector<LegendEntry> legend = {};
+};
+
+// A plain table that stands in the figure's place or under it.
+struct Table {
+  std::vector<std::string> columns = {};
+  std::vector<std::vector<std::string>> rows = {};  // what is shown
+  std::vector<std::vector<double>> sort_keys = {};  // same shape; NaN: sort by text
+};
+
+struct Figure {
+  std::string name = {};
+  std::string title = {};
+  std::string caption = {};  // n, what the intervals are, what was left out
+  std::vector<LegendEntry> legend = {};
+  std::vector<Variant> variants = {};
+  std::optional<Table> table = {};
+  std::vector<MatrixData> matrices = {};
+  std::vector<std::string> token_names = {};  // for tooltips of matrices
+  std::string csv = {};
+};
+
+// What a figure is made from, or the sentence that says what is missing.
+template <class T>
+struct Found {
+  std::optional<T> value = {};
+  std::string missing = {};
+
+  static Found of(T v) { return {std::move(v), ""}; }
+  static Found none(std::string why) { return {std::nullopt, std::move(why)}; }
+};
+
+// One variant as a complete SVG file: panels in rows of at most `max_width`, the legend below, the title above.
+std::string standalone_svg(const Figure& figure, const Variant& variant, Theme theme, double max_width = 1000);
+
+// One panel as an <svg> element for the page (no style inside, no id).
+std::string inline_svg(const Panel& panel);
+
+}  // namespace locus::report

@@ -1,0 +1,197 @@
+#include "report/figures/accuracy_vs_sigma.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "report/markup.h"
+
+namespace locus::report {
+namespace {
+
+constexpr std::size_t kMaxReferences = 10;
+
+AccuracyVsSigma::Setting setting_of(const Inputs& inputs, int group, const std::string& key) {
+  const Group& g = inputs.groups[static_cast<std::size_t>(group)];
+  AccuracyVsSigma::Setting s{group, g.label, g.colour, {}, {}};
+  std::vector<double> values;
+  for (const int r : g.runs) {
+    const auto it = inputs.run(r).metrics.find(key);
+    if (it == inputs.run(r).metrics.end() || !std::isfinite(it->second)) continue;
+    s.runs.push_back({r, inputs.run(r).name, it->second});
+    values.push_back(it->second);
+  }
+  s.mean = mean_over_runs(values, g.sigma.value_or(std::numeric_limits<double>::quiet_NaN()));
+  return s;
+}
+
+// Baselines stand in the manifest as {"baselines": {split: {name: value}}}, at the top or under "data".
+std::vector<std::pair<std::string, double>> baselines_of(const Inputs& inputs) {
+  std::map<std::string, double> found;
+  for (const Run& run : inputs.runs) {
+    for (const char* parent : {"", "data"}) {
+      const nlohmann::json* at = &run.manifest;
+      const std::string keys[] = {parent, "baselines", inputs.measure->split};
+      for (const std::string& key : keys) {
+        if (key.empty()) continue;
+        at = at != nullptr && at->is_object() && at->contains(key) ? &(*at)[key] : nullptr;
+      }
+      if (at == nullptr || !at->is_object()) continue;
+      for (const auto& [name, value] : at->items()) {
+        const std::optional<double> number = json_number(value);
+        if (number && std::isfinite(*number)) found.emplace(shorten(name, 40), *number);
+      }
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+std::string setting_title(const AccuracyVsSigma& data, const AccuracyVsSigma::Setting& s) {
+  std::string text = fmt::format("{}: {}", s.label, data.measure.show(s.mean.value));
+  if (std::isfinite(s.mean.lo)) {
+    text += fmt::format(" [{}, {}]", data.measure.show(s.mean.lo), data.measure.show(s.mean.hi));
+  }
+  return text + fmt::format(", n = {}", s.runs.size());
+}
+
+void draw_series(const AccuracyVsSigma& data, const AccuracyVsSigma::Series& series, XyPlot& plot) {
+  std::vector<Point> points;
+  for (const auto& s : series.settings) points.push_back({s.mean.x, s.mean.value});
+  plot.line(points, series.colour, "line", {.title = ""});
+  for (const auto& s : series.settings) {
+    for (const auto& run : s.runs) {
+      plot.point({s.mean.x, run.value}, 2.4, series.colour,
+                 {.title = fmt::format("{} ({}): {}", s.label, run.label, data.measure.show(run.value)),
+                  .run = run.run,
+                  .group = s.group,
+                  .x = s.mean.x,
+                  .value = run.value},
+                 Shape::kCircle, true);
+    }
+    plot.estimate(s.mean, series.colour,
+                  {.title = setting_title(data, s), .group = s.group, .x = s.mean.x, .value = s.mean.value});
+  }
+}
+
+void draw_references(const AccuracyVsSigma& data, XyPlot& plot, Figure& figure) {
+  for (const auto& s : data.references) {
+    plot.reference(s.mean, s.colour, "line dash", {.title = setting_title(data, s), .group = s.group, .value = s.mean.value},
+                   s.label);
+    figure.legend.push_back({.label = s.label, .css = s.colour, .mark = LegendMark::kDash, .group = s.group});
+  }
+  for (const auto& [name, value] : data.baselines) {
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    plot.reference({0, value, none, none}, "c11", "line dot",
+                   {.title = fmt::format("baseline {}: {}", name, data.measure.show(value)), .value = value}, name);
+  }
+}
+
+}  // namespace
+
+Found<AccuracyVsSigma> collect_accuracy_vs_sigma(const Inputs& inputs) {
+  if (!inputs.measure)
+    return Found<AccuracyVsSigma>::none("no run has an evaluated measure (summary.json or metrics.jsonl)");
+  AccuracyVsSigma data;
+  data.measure = *inputs.measure;
+  std::map<std::string, AccuracyVsSigma::Series> series;
+  for (std::size_t i = 0; i < inputs.groups.size(); ++i) {
+    const Group& g = inputs.groups[i];
+    AccuracyVsSigma::Setting s = setting_of(inputs, static_cast<int>(i), data.measure.key());
+    if (s.runs.empty()) continue;
+    if (g.sigma) {
+      series[g.others].settings.push_back(std::move(s));
+    } else {
+      data.references.push_back(std::move(s));
+    }
+  }
+  int next = 0;
+  for (auto& [others, s] : series) {
+    s.others = others;
+    s.colour = category_class(next++);
+    data.series.push_back(std::move(s));
+  }
+  if (data.series.empty() && data.references.empty()) {
+    return Found<AccuracyVsSigma>::none("no run has a finite " + data.measure.words());
+  }
+  if (data.references.size() > kMaxReferences) {
+    std::stable_sort(data.references.begin(), data.references.end(), [&](const auto& a, const auto& b) {
+      return data.measure.higher_is_better ? a.mean.value > b.mean.value : a.mean.value < b.mean.value;
+    });
+    data.references.resize(kMaxReferences);
+  }
+  data.baselines = baselines_of(inputs);
+  return Found<AccuracyVsSigma>::of(std::move(data));
+}
+
+Figure draw_accuracy_vs_sigma(const AccuracyVsSigma& data) {
+  std::string title = data.measure.words();
+  title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+  Figure figure{.name = "accuracy_vs_sigma", .title = title + " against σ"};
+  std::set<double> sigmas;
+  for (const auto& series : data.series) {
+    for (const auto& s : series.settings) sigmas.insert(s.mean.x);
+  }
+  const bool log_axis = !sigmas.empty() && *sigmas.begin() > 0;
+  const bool labels = !data.references.empty() || !data.baselines.empty();
+  PlotSpec spec{.title = "",
+                .x = {.label = "σ of the initial encoding" + std::string(log_axis ? " (log scale)" : ""),
+                      .kind = log_axis ? AxisKind::kLog : AxisKind::kLinear,
+                      .at = {sigmas.begin(), sigmas.end()}},
+                .y = {.label = data.measure.label(), .unit = data.measure.unit()},
+                .width = 560,
+                .height = 380,
+                .right_margin = labels ? 104.0 : 12.0};
+  XyPlot plot(spec);
+  draw_references(data, plot, figure);
+  std::size_t low = SIZE_MAX, high = 0;
+  for (const auto& series : data.series) {
+    draw_series(data, series, plot);
+    if (!series.others.empty() || data.series.size() > 1) {
+      figure.legend.push_back({.label = series.others.empty() ? "learned" : series.others, .css = series.colour});
+    }
+    for (const auto& s : series.settings) low = std::min(low, s.runs.size()), high = std::max(high, s.runs.size());
+  }
+  figure.variants.emplace_back();
+  figure.variants[0].panels.push_back(plot.finish());
+  figure.caption = data.series.empty() ? "No learned encodings: lines are means over runs. "
+                                       : fmt::format(
+                                             "Large dots: mean over seeds (n = {} per σ); whiskers: Student's 95 % "
+                                             "interval of the mean{}; small dots: single runs. ",
+                                             low == high ? fmt::format("{}", low) : fmt::format("{}–{}", low, high),
+                                             high < 2 ? ", absent with one seed" : "");
+  if (!data.references.empty())
+    figure.caption += "Dashed lines with bands: encodings without σ, mean and interval likewise. ";
+  if (!data.baselines.empty()) figure.caption += "Dotted lines: baselines that see the same data.";
+  figure.csv = csv_accuracy_vs_sigma(data);
+  return figure;
+}
+
+std::string csv_accuracy_vs_sigma(const AccuracyVsSigma& data) {
+  std::string out = "setting,sigma,run,value,n,mean,lo,hi\n";
+  const auto rows = [&](const AccuracyVsSigma::Setting& s) {
+    for (const auto& run : s.runs) {
+      const std::string cells[] = {s.label,
+                                   csv_number(s.mean.x),
+                                   run.label,
+                                   csv_number(run.value),
+                                   std::to_string(s.runs.size()),
+                                   csv_number(s.mean.value),
+                                   csv_number(s.mean.lo),
+                                   csv_number(s.mean.hi)};
+      out += csv_row(cells);
+    }
+  };
+  for (const auto& series : data.series) std::for_each(series.settings.begin(), series.settings.end(), rows);
+  std::for_each(data.references.begin(), data.references.end(), rows);
+  for (const auto& [name, value] : data.baselines) {
+    const std::string cells[] = {"baseline " + name, "nan", "", csv_number(value), "", "", "", ""};
+    out += csv_row(cells);
+  }
+  return out;
+}
+
+}  // namespace locus::report

@@ -1,0 +1,306 @@
+#include "report/inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "core/text.h"
+#include "report/markup.h"
+#include "report/theme.h"
+#include "stats/descriptive.h"
+
+namespace locus::report {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+std::map<std::string, std::string> identity_fields(RunConfig config) {
+  std::map<std::string, std::string> fields;
+  const FieldList list = describe(config);
+  for (const Field& f : list.fields()) {
+    if (f.identity && f.path != "seed") fields[f.path] = f.text();
+  }
+  return fields;
+}
+
+// Fields that a kind of encoding does not use must not split its runs into groups.
+void drop_unused(const RunConfig& config, std::map<std::string, std::string>& fields) {
+  const bool uses_sigma = config.pe.kind != PeKind::kNone && config.pe.kind != PeKind::kRotary &&
+                          config.pe.kind != PeKind::kAlibi && config.pe.kind != PeKind::kSinusoidal &&
+                          (config.pe.init == PeInit::kNormal || config.pe.init == PeInit::kUniform);
+  if (!uses_sigma) fields["pe.sigma"] = "";
+}
+
+bool is_learned_from_noise(const RunConfig& c) {
+  return c.pe.kind == PeKind::kLearned && c.pe.is_trained() &&
+         (c.pe.init == PeInit::kNormal || c.pe.init == PeInit::kUniform);
+}
+
+// Keys the encoding's name already tells.
+bool told_by_name(const std::string& key) {
+  return key == "pe.kind" || key == "pe.sigma" || key == "pe.init" || key == "pe.trainable" || key == "pe.positions" ||
+         key == "model.attention_mask";
+}
+
+std::optional<Measure> find_measure(const std::vector<Run>& runs) {
+  static const std::vector<std::string> kSplits = {"heldout", "held_out", "test", "val", "valid", "train"};
+  for (const std::string& split : kSplits) {
+    for (const char* name : {"accuracy", "mse", "loss"}) {
+      if (split == "train" && std::string(name) == "loss") continue;
+      const std::string key = split + "." + name;
+      const bool found = std::any_of(runs.begin(), runs.end(), [&](const Run& r) {
+        const auto it = r.metrics.find(key);
+        return r.usable() && it != r.metrics.end();
+      });
+      if (found) return Measure{split, name, std::string(name) == "accuracy"};
+    }
+  }
+  return std::nullopt;
+}
+
+void find_varying(Inputs& inputs, const std::vector<std::map<std::string, std::string>>& fields) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const auto& own : fields) {
+    for (const auto& [key, text] : own) {
+      if (!text.empty()) values[key].insert(text);
+    }
+  }
+  for (const auto& [key, texts] : values) {
+    if (texts.size() > 1) inputs.varying.push_back(key);
+  }
+}
+
+void make_groups(Inputs& inputs) {
+  std::vector<std::map<std::string, std::string>> fields;
+  std::vector<int> usable;
+  for (std::size_t i = 0; i < inputs.runs.size(); ++i) {
+    if (!inputs.runs[i].usable()) continue;
+    fields.push_back(identity_fields(*inputs.runs[i].config));
+    drop_unused(*inputs.runs[i].config, fields.back());
+    usable.push_back(static_cast<int>(i));
+  }
+  find_varying(inputs, fields);
+  using Key = std::tuple<bool, double, std::string, std::map<std::string, std::string>>;
+  std::map<Key, std::vector<int>> grouped;
+  for (std::size_t k = 0; k < usable.size(); ++k) {
+    const RunConfig& config = inputs.config(usable[k]);
+    const bool learned = is_learned_from_noise(config);
+    grouped[{!learned, learned ? config.pe.sigma : 0, encoding_name(config), fields[k]}].push_back(usable[k]);
+  }
+  for (const auto& [key, runs] : grouped) {
+    const RunConfig& config = inputs.config(runs[0]);
+    Group g;
+    g.encoding = std::get<2>(key);
+    if (!std::get<0>(key)) g.sigma = config.pe.sigma;
+    std::vector<std::string> others;
+    for (const std::string& name : inputs.varying) {
+      const std::string& text = std::get<3>(key).at(name);
+      if (!told_by_name(name) && !text.empty()) others.push_back(name + "=" + shorten(text, 40));
+    }
+    g.others = join(others, ", ");
+    g.label = g.others.empty() ? g.encoding : g.encoding + ", " + g.others;
+    g.runs = runs;
+    for (const int r : runs) inputs.runs[static_cast<std::size_t>(r)].group = static_cast<int>(inputs.groups.size());
+    inputs.groups.push_back(std::move(g));
+  }
+}
+
+void colour_groups(Inputs& inputs) {
+  std::set<double> sigmas;
+  for (const Group& g : inputs.groups) {
+    if (g.sigma) sigmas.insert(*g.sigma);
+  }
+  int next = sigmas.empty() ? 0 : 1;
+  for (Group& g : inputs.groups) {
+    if (g.sigma) {
+      const auto rank = std::distance(sigmas.begin(), sigmas.find(*g.sigma));
+      g.colour = sigmas.size() == 1 ? "c0" : ramp_class(static_cast<int>(rank), static_cast<int>(sigmas.size()));
+    } else {
+      g.colour = category_class(next++);
+    }
+  }
+}
+
+void warn_runs(Inputs& inputs) {
+  for (std::size_t i = 0; i < inputs.runs.size(); ++i) {
+    const Run& run = inputs.runs[i];
+    const int id = static_cast<int>(i);
+    for (const std::string& problem : run.problems) inputs.warnings.push_back({id, problem});
+    if (!run.complete()) {
+      inputs.warnings.push_back({id, "status: " + run.status + (run.reason.empty() ? "" : " (" + run.reason + ")")});
+    }
+    std::vector<std::string> bad;
+    for (const auto& [key, value] : run.metrics) {
+      if (!std::isfinite(value)) bad.push_back(key);
+    }
+    if (!bad.empty()) inputs.warnings.push_back({id, "not a number: " + join(bad, ", ")});
+    const auto it = run.metrics.find("train.accuracy");
+    if (run.complete() && it != run.metrics.end() && it->second < 0.98) {
+      inputs.warnings.push_back({id, "not converged: training accuracy " + percent(it->second)});
+    }
+  }
+}
+
+void warn_groups(Inputs& inputs) {
+  std::size_t few = 0, dropped = 0;
+  for (const Group& g : inputs.groups) {
+    if (!inputs.measure) break;
+    const std::size_t n = values_of(inputs, g, inputs.measure->key()).size();
+    few += n < 3 ? 1 : 0;
+    dropped += g.runs.size() - n;
+  }
+  if (few != 0) {
+    inputs.warnings.push_back(
+        {-1, fmt::format("{} of {} settings have fewer than 3 seeds: intervals are wide or absent, and "
+                         "tests have little power",
+                         few, inputs.groups.size())});
+  }
+  if (dropped != 0) {
+    inputs.warnings.push_back(
+        {-1, fmt::format("{} runs have no finite {} and are left out of means", dropped, inputs.measure->words())});
+  }
+  std::set<std::string> data, versions;
+  for (const Run& run : inputs.runs) {
+    if (!run.usable()) continue;
+    if (run.manifest.contains("data_hash") && run.manifest["data_hash"].is_string())
+      data.insert(run.manifest["data_hash"].get<std::string>());
+    if (run.manifest.contains("version") && run.manifest["version"].is_string())
+      versions.insert(run.manifest["version"].get<std::string>());
+  }
+  if (data.size() > 1) inputs.warnings.push_back({-1, fmt::format("the runs used {} different data sets", data.size())});
+  if (versions.size() > 1) inputs.warnings.push_back({-1, fmt::format("the runs come from {} versions", versions.size())});
+}
+
+}  // namespace
+
+std::string split_words(const std::string& split) {
+  if (split == "heldout" || split == "held_out") return "held-out";
+  if (split == "train") return "training";
+  if (split == "val" || split == "valid") return "validation";
+  return split;
+}
+
+std::string Measure::words() const {
+  const std::string measure = name == "mse" ? "error (MSE)" : name;
+  return split_words(split) + " " + measure;
+}
+std::string Measure::label() const { return is_fraction() ? words() + " (%)" : words(); }
+std::string Measure::show(double value) const { return is_fraction() ? percent(value) : pretty(value, 4); }
+std::string Measure::show_difference(double value) const {
+  return is_fraction() ? pretty(100 * value, 3) + " points" : pretty(value, 3);
+}
+
+std::string encoding_name(const RunConfig& c) {
+  const PeConfig& p = c.pe;
+  const std::string dims = p.positions == PePositions::kGrid ? "2-D " : p.positions == PePositions::kData ? "n-D " : "1-D ";
+  const std::string causal = c.model.attention_mask == AttentionMask::kCausal ? " (causal)" : "";
+  std::string name;
+  switch (p.kind) {
+    case PeKind::kNone:
+      name = "none";
+      break;
+    case PeKind::kLearned:
+      if (p.init == PeInit::kNormal || p.init == PeInit::kUniform) {
+        name = (p.is_trained() ? "learned σ " : "random, frozen σ ") + pretty(p.sigma, 4);
+      } else {
+        name = fmt::format("learned from {}", kPeInitNames[static_cast<std::size_t>(p.init)]);
+        if (!p.is_trained()) name += ", frozen";
+      }
+      break;
+    case PeKind::kSinusoidal:
+      name = dims + "sinusoid" + (p.is_trained() ? ", trained" : "");
+      break;
+    case PeKind::kLaplacian:
+      name = "Laplacian";
+      break;
+    case PeKind::kRotary:
+      name = dims + "rotary";
+      break;
+    case PeKind::kRelative:
+      name = dims + "relative";
+      break;
+    case PeKind::kT5:
+      name = dims + "T5 bias";
+      break;
+    case PeKind::kAlibi:
+      name = dims + "ALiBi";
+      break;
+  }
+  return name + causal;
+}
+
+std::string config_text(const RunConfig& config, const std::string& key) {
+  RunConfig copy = config;
+  const FieldList list = describe(copy);
+  for (const Field& f : list.fields()) {
+    if (f.path == key) return f.text();
+  }
+  return "";
+}
+
+std::vector<double> values_of(const Inputs& inputs, const Group& group, const std::string& metric) {
+  std::vector<double> values;
+  for (const int r : group.runs) {
+    const auto it = inputs.run(r).metrics.find(metric);
+    if (it != inputs.run(r).metrics.end() && std::isfinite(it->second)) values.push_back(it->second);
+  }
+  return values;
+}
+
+Estimate mean_over_runs(const std::vector<double>& values, double x) {
+  if (values.empty()) return {x, kNan, kNan, kNan};
+  Estimate e{x, stats::mean(values), kNan, kNan};
+  if (values.size() >= 2) {
+    const stats::Interval interval = stats::mean_interval(values);
+    e.lo = interval.lo;
+    e.hi = interval.hi;
+  }
+  return e;
+}
+
+Inputs make_inputs(std::vector<Run> runs) {
+  Inputs inputs;
+  inputs.runs = std::move(runs);
+  inputs.measure = find_measure(inputs.runs);
+  make_groups(inputs);
+  colour_groups(inputs);
+  warn_runs(inputs);
+  warn_groups(inputs);
+  return inputs;
+}
+
+std::vector<int> representative_groups(const Inputs& inputs, std::size_t limit) {
+  std::vector<std::pair<double, int>> ranked;
+  for (std::size_t i = 0; i < inputs.groups.size() && inputs.measure; ++i) {
+    const std::vector<double> values = values_of(inputs, inputs.groups[i], inputs.measure->key());
+    if (!values.empty()) ranked.push_back({stats::mean(values), static_cast<int>(i)});
+  }
+  std::vector<int> chosen;
+  if (ranked.size() <= limit) {
+    for (const auto& r : ranked) chosen.push_back(r.second);
+  } else {
+    std::stable_sort(ranked.begin(), ranked.end());
+    for (std::size_t k = 0; k < limit; ++k) chosen.push_back(ranked[k * (ranked.size() - 1) / (limit - 1)].second);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+int median_run(const Inputs& inputs, const Group& group) {
+  std::vector<std::pair<double, int>> ranked;
+  for (const int r : group.runs) {
+    if (!inputs.measure) break;
+    const auto it = inputs.run(r).metrics.find(inputs.measure->key());
+    if (it != inputs.run(r).metrics.end() && std::isfinite(it->second)) ranked.push_back({it->second, r});
+  }
+  if (ranked.empty()) return group.runs[0];
+  std::sort(ranked.begin(), ranked.end());
+  return ranked[(ranked.size() - 1) / 2].second;
+}
+
+}  // namespace locus::report

@@ -1,0 +1,152 @@
+// Figures, legends and tables as HTML.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/text.h"
+#include "report/markup.h"
+#include "report/page_html.h"
+
+namespace locus::report {
+namespace {
+
+using nlohmann::json;
+
+std::string key_svg(const LegendEntry& e) {
+  Svg svg;
+  if (e.mark == LegendMark::kPoint) {
+    svg.shape(e.shape, {10, 6}, 4.5, e.css);
+  } else {
+    const char* style = e.mark == LegendMark::kDash  ? "line dash s-"
+                        : e.mark == LegendMark::kDot ? "line dot s-"
+                                                     : "line s-";
+    svg.line({0, 6}, {20, 6}, style + e.css);
+  }
+  return "<svg class=\"fig\" aria-hidden=\"true\" viewBox=\"0 0 20 12\">" + svg.body() + "</svg>";
+}
+
+std::string choice_selects(const Figure& figure) {
+  if (figure.variants.size() < 2) return "";
+  std::string out = "<div class=\"choices\">";
+  const auto& keys = figure.variants[0].choices;
+  for (std::size_t k = 0; k < keys.size(); ++k) {
+    std::vector<std::string> values;
+    for (const Variant& v : figure.variants) {
+      const std::string& value = v.choices[k].second;
+      if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    }
+    out += fmt::format("<label>{} <select data-choice=\"{}\">", escape(keys[k].first), escape(keys[k].first));
+    for (const std::string& value : values) out += fmt::format("<option>{}</option>", escape(value));
+    out += "</select></label>";
+  }
+  return out + "</div>\n";
+}
+
+std::string variant_html(const Figure& figure, std::size_t index) {
+  const Variant& variant = figure.variants[index];
+  json choices = json::array();
+  for (const auto& [key, value] : variant.choices) choices.push_back(clean_utf8(value));
+  std::string out = fmt::format("<div class=\"variant{}\" data-choices=\"{}\">\n<div class=\"panels\">\n",
+                                index == 0 ? "" : " off", escape(choices.dump()));
+  for (const Panel& panel : variant.panels) out += inline_svg(panel);
+  return out + "</div>\n" + legend_html(variant.legend) + "</div>\n";
+}
+
+std::string download_links(const Figure& figure, const std::string& folder) {
+  if (folder.empty()) return "";
+  std::string out = "<p class=\"downloads\">";
+  if (figure.variants.size() == 1) {
+    out += fmt::format("<a href=\"{}/{}.svg\">SVG</a> · ", escape(folder),
+                       escape(variant_file_name(figure, figure.variants[0])));
+  } else if (!figure.variants.empty()) {
+    out += fmt::format("SVG of every choice in <code>{}</code> · ", escape(folder));
+  }
+  return out + fmt::format("<a href=\"{}/{}.csv\">CSV</a></p>\n", escape(folder), escape(figure.name));
+}
+
+}  // namespace
+
+std::string variant_file_name(const Figure& figure, const Variant& variant) {
+  std::string name = figure.name;
+  if (figure.variants.size() < 2) return name;
+  for (const auto& [key, value] : variant.choices) {
+    name += "_" + key + "-";
+    for (const char c : value) {
+      const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+      if (plain) {
+        name += c;
+      } else if (name.back() != '_' && static_cast<unsigned char>(c) < 0x80) {
+        name += '_';
+      }
+    }
+  }
+  return shorten(name, 120);
+}
+
+std::string legend_html(const std::vector<LegendEntry>& legend) {
+  if (legend.empty()) return "";
+  std::string out = "<ul class=\"legend\">";
+  for (const LegendEntry& e : legend) {
+    const std::string inner = key_svg(e) + "<span>" + escape(e.label) + "</span>";
+    out += e.group >= 0
+               ? fmt::format("<li><button type=\"button\" aria-pressed=\"true\" data-toggle-group=\"{}\">{}</button></li>",
+                             e.group, inner)
+               : "<li><span class=\"key\">" + inner + "</span></li>";
+  }
+  return out + "</ul>\n";
+}
+
+std::string table_html(const Table& table, const std::string& caption) {
+  std::string out = "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"" + escape(caption) +
+                    "\"><table class=\"sortable\">\n<thead><tr>";
+  std::vector<bool> numeric(table.columns.size(), false);
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    for (const auto& keys : table.sort_keys) numeric[c] = numeric[c] || !std::isnan(keys[c]);
+    out += fmt::format("<th scope=\"col\"{}><button type=\"button\">{}</button></th>", numeric[c] ? " class=\"num\"" : "",
+                       escape(table.columns[c]));
+  }
+  out += "</tr></thead>\n<tbody>\n";
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    out += "<tr>";
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const double key = table.sort_keys[r][c];
+      const std::string sort = std::isnan(key) ? "" : fmt::format(" data-sort=\"{}\"", shortest(key));
+      out += fmt::format("<td class=\"{}\"{}>{}</td>", numeric[c] ? "num" : "name", sort, escape(table.rows[r][c]));
+    }
+    out += "</tr>\n";
+  }
+  return out + "</tbody></table></div>\n";
+}
+
+std::string figure_html(const Figure& figure, const std::string& folder) {
+  std::string out = fmt::format("<figure id=\"fig-{}\">\n<h3>{}</h3>\n", escape(figure.name), escape(figure.title));
+  out += choice_selects(figure) + legend_html(figure.legend);
+  for (std::size_t i = 0; i < figure.variants.size(); ++i) out += variant_html(figure, i);
+  if (figure.table) out += table_html(*figure.table, figure.title);
+  out += "<figcaption>" + escape(figure.caption) + "</figcaption>\n";
+  return out + download_links(figure, folder) + "</figure>\n";
+}
+
+json figure_data(const std::vector<Figure>& figures) {
+  json matrices = json::array(), tokens = json::object();
+  for (const Figure& figure : figures) {
+    for (const MatrixData& m : figure.matrices) {
+      matrices.push_back({{"id", figure.name + "/" + m.id},
+                          {"rows", m.rows},
+                          {"cols", m.cols},
+                          {"lo", m.lo},
+                          {"hi", m.hi},
+                          {"packed", m.packed},
+                          {"rowTokens", m.row_tokens},
+                          {"colTokens", m.col_tokens}});
+    }
+    json names = json::array();
+    for (const std::string& name : figure.token_names) names.push_back(clean_utf8(name));
+    if (!figure.token_names.empty()) tokens["fig-" + figure.name] = names;
+  }
+  return {{"matrices", matrices}, {"tokens", tokens}};
+}
+
+}  // namespace locus::report

@@ -1,0 +1,59 @@
+// Run directories as a report sees them: what is on disk, and what is broken or missing said in words, never thrown.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/run_config.h"
+#include "core/matrix.h"
+
+namespace locus::report {
+
+// Evaluations over training, thinned to a few hundred at most (a power-of-two stride over lines, so that runs of one
+// length share their epochs) with the last one always kept.
+struct Curves {
+  std::vector<double> epochs;
+  std::map<std::string, std::vector<double>> series;  // by metric name, NaN where a line has no such value
+  std::size_t evaluations = 0;                        // before thinning
+};
+
+struct Warning {
+  int run = -1;  // -1: about the whole report
+  std::string text;
+};
+
+struct Run {
+  std::string path;
+  std::string name;  // unique within the report
+  std::optional<RunConfig> config;
+  nlohmann::json manifest;  // object, may be empty
+  std::string status;       // of summary.json, or "unfinished" or "broken"
+  std::string reason;
+  std::map<std::string, double> metrics;  // last values by name
+  double epochs = 0, steps = 0, seconds = 0;
+  Curves curves;
+  std::vector<std::string> problems;
+  int group = -1;
+
+  bool usable() const { return config.has_value() && !metrics.empty(); }
+  bool complete() const { return status == "finished" || status == "converged"; }
+};
+
+// Run folders below each of `dirs` (themselves included, at most four levels down), sorted, each once. A folder is a run
+// when it holds config.toml, manifest.json, summary.json or metrics.jsonl. IoError when a given folder does not exist.
+std::vector<std::string> find_runs(std::span<const std::string> dirs);
+
+// Reads all of them, several at a time. Never throws for what a folder holds.
+std::vector<Run> load_runs(std::span<const std::string> paths);
+
+// A NaN or infinity may stand as text; anything else that is not a number gives nothing.
+std::optional<double> json_number(const nlohmann::json& value);
+
+// One file of JSON, or null and a sentence in `problem`.
+nlohmann::json load_json(const std::string& path, std::string& problem);
+
+}  // namespace locus::report
