@@ -69,7 +69,8 @@ TEST(SharedDataTest, resting_state_splits_and_baselines_are_the_known_ones) {
   EXPECT_EQ(d.split("test").count, 6 * 1195);
   EXPECT_EQ(d.description.at("subjects.test"), "212823 268749 322224 385450 463040 529953");
   const MatrixD group = read_matrix(kShared + "/hcp_glasser360/networks/group_fc_hcp337_Lfirst.npy").values;
-  EXPECT_NEAR(upper_correlation(d.tokens_info.truths.at("connectivity"), group), 0.97, 0.015);
+  // NumPy gives 0.9484 for these 18 subjects, 0.963 for all 24.
+  EXPECT_NEAR(upper_correlation(d.tokens_info.truths.at("connectivity"), group), 0.9484, 0.0005);
   ThreadPool pool(2);
   BaselineOptions quick;
   quick.max_samples = 300;
@@ -77,7 +78,8 @@ TEST(SharedDataTest, resting_state_splits_and_baselines_are_the_known_ones) {
   quick.fold_samples = 5;
   const Baselines b = compute_baselines(d, quick, pool);
   EXPECT_NEAR(b.find("test", "zero")->error, 1.0, 0.01);
-  EXPECT_NEAR(b.find("test", "ridge")->error, 0.606, 0.02);
+  // NumPy, with masks of its own: 0.582 (standard error 0.010) on these six subjects, 0.61 and 0.63 on others.
+  EXPECT_NEAR(b.find("test", "ridge")->error, 0.582, 0.02);
   EXPECT_LT(b.find("test", "ridge")->error, b.find("test", "nearest")->error);
   EXPECT_LT(b.find("test", "nearest")->error, b.find("test", "mean_visible")->error);
 }
