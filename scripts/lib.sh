@@ -45,7 +45,10 @@ install_packages() {
     as_root=(sudo)
   fi
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
-  "${apt[@]}" update >&2 || say "the package lists could not be refreshed; trying with those at hand"
+  if [[ -z ${LOCUS_LISTS_FRESH:-} ]]; then
+    "${apt[@]}" update >&2 || say "the package lists could not be refreshed; trying with those at hand"
+    LOCUS_LISTS_FRESH=1
+  fi
   "${apt[@]}" install --no-install-recommends "$@" >&2
 }
 
