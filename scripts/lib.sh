@@ -12,7 +12,7 @@ declare -A LOCUS_PACKAGES=(
   [oracles]="python3 python3-numpy python3-scipy python3-h5py"
   [lint]="clang-format clang-tidy shellcheck git"
   [bench]="libdnnl-dev python3 python3-numpy python3-torch"
-  [fuzz]="clang"
+  [fuzz]="clang-14 libclang-rt-14-dev"
   [browser]="chromium nodejs npm fonts-dejavu-core"
 )
 
