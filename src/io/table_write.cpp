@@ -1,3 +1,4 @@
+// Writing delimited tables, quoted where needed.
 #include "core/error.h"
 #include "core/text.h"
 #include "io/file.h"
