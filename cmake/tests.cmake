@@ -1,19 +1,53 @@
-# One test program per folder of tests/, found by its place. Tests find the sources, the shared data and the binary by these macros.
-find_package(GTest REQUIRED)
+# One test program per folder of tests/, found by its place: tests/<folder>/*.cpp is test_<folder>, labelled <folder>;
+# files named *_slow_test.cpp make a second program labelled "slow", which the sanitizers leave out.
+# Tests find the sources, the shared data and the binary by macros.
+find_package(GTest QUIET)
+if(NOT GTest_FOUND)
+  message(STATUS "GoogleTest (libgtest-dev) is not installed: no tests are built")
+  return()
+endif()
 include(GoogleTest)
+
+set(tests_with_binary cli study project)        # run the program locus
+set(threaded_test_folders core model train)     # run under the thread sanitizer
+add_custom_target(threaded_tests)
+
+add_library(test_main INTERFACE)
+target_link_libraries(test_main INTERFACE liblocus GTest::gtest GTest::gtest_main)
+target_include_directories(test_main INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_definitions(test_main INTERFACE
+  LOCUS_SOURCE_DIR="${CMAKE_SOURCE_DIR}" LOCUS_SHARED_DATA="${CMAKE_SOURCE_DIR}/../shared/data"
+  LOCUS_BINARY="${CMAKE_BINARY_DIR}/locus")
+
+# add_test_program(NAME FOLDER LABELS SOURCE...)
+function(add_test_program name folder labels)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE test_main)
+  if(folder IN_LIST tests_with_binary AND TARGET locus)
+    add_dependencies(${name} locus)
+  endif()
+  if(folder IN_LIST threaded_test_folders)
+    list(APPEND labels threaded)
+    add_dependencies(threaded_tests ${name})
+  endif()
+  set(timeout 300)
+  if("slow" IN_LIST labels)
+    set(timeout 900)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 120 PROPERTIES TIMEOUT ${timeout} LABELS "${labels}")
+endfunction()
+
 file(GLOB test_folders RELATIVE ${CMAKE_SOURCE_DIR}/tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/*)
+list(REMOVE_ITEM test_folders support)
 foreach(folder ${test_folders})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/${folder}/*.cpp)
-  if(sources AND NOT folder STREQUAL "support")
-    add_executable(test_${folder} ${sources})
-    target_link_libraries(test_${folder} PRIVATE liblocus GTest::gtest GTest::gtest_main)
-    target_include_directories(test_${folder} PRIVATE ${CMAKE_SOURCE_DIR})
-    target_compile_definitions(test_${folder} PRIVATE
-      LOCUS_SOURCE_DIR="${CMAKE_SOURCE_DIR}" LOCUS_SHARED_DATA="${CMAKE_SOURCE_DIR}/../shared/data"
-      LOCUS_BINARY="${CMAKE_BINARY_DIR}/locus")
-    if(TARGET locus)
-      add_dependencies(test_${folder} locus)
-    endif()
-    gtest_discover_tests(test_${folder} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300 LABELS ${folder})
+  set(slow_sources ${sources})
+  list(FILTER slow_sources INCLUDE REGEX "_slow_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "_slow_test\\.cpp$")
+  if(sources)
+    add_test_program(test_${folder} ${folder} "${folder}" ${sources})
+  endif()
+  if(slow_sources)
+    add_test_program(test_${folder}_slow ${folder} "${folder};slow" ${slow_sources})
   endif()
 endforeach()

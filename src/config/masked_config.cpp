@@ -6,10 +6,13 @@ void describe(SeriesConfig& c, FieldList& list) {
   list.section("series", "samples x tokens for masked prediction");
   list.choice("source", c.source, kSeriesSourceNames, "simulate a network (nmar) or read files");
   list.texts("files", c.files, "files or globs, one run each (source = files)").identity = false;
+  list.texts("test_files", c.test_files,
+             "further files of other subjects, never trained on: split test, or further when there is a test split")
+      .identity = false;
   list.text("manifest", c.manifest, "CSV with subject,run,path instead of files").identity = false;
   list.text("dataset", c.dataset, "name of the HDF5 data set or MATLAB variable; empty: the only matrix");
   list.text("subject_pattern", c.subject_pattern,
-            "regular expression whose first group is the subject; empty: digits of the file name");
+            "regular expression whose first group is the subject; empty: sub-XX, else the longest number in the file name");
   list.choice("orientation", c.orientation, kOrientationNames, "which axis of a file is time");
   list.integer("skip_frames", c.skip_frames, {0, 1e9}, "frames dropped at the start of each run");
   list.choice("detrend", c.detrend, kDetrendNames, "remove a line from each region and run");
@@ -18,10 +21,12 @@ void describe(SeriesConfig& c, FieldList& list) {
   list.text("atlas", c.atlas, "CSV/TSV of regions: name, network, hemisphere, x, y, z").identity = false;
   list.text("hemisphere", c.hemisphere, "keep only regions of this hemisphere (as the atlas writes it)");
   list.integer("window", c.window, {1, 10000}, "frames a token carries");
-  list.choice("split_by", c.split_by, kSplitByNames, "what never stands on both sides of the split");
+  list.choice("split_by", c.split_by, kSplitByNames,
+              "what never stands on both sides: a subject, a run, a block of time (the end of each run), a sample (drawn)");
   list.texts("test_subjects", c.test_subjects, "subjects of the test split");
   list.integer("test_last", c.test_last, {0, 1e9}, "take the last so many subjects (by id) for testing");
-  list.number("test_fraction", c.test_fraction, {0, 0.9}, "otherwise this part of subjects, runs or time");
+  list.number("test_fraction", c.test_fraction, {0, 0.9},
+              "otherwise this part of subjects or runs (the last by id), time (the end) or samples");
   list.number("validation_fraction", c.validation_fraction, {0, 0.9}, "part of the rest kept for validation");
   list.integer("graph_neighbours", c.graph_neighbours, {1, 100000},
                "neighbours a token keeps in the graph of Laplacian eigenvectors");
@@ -44,12 +49,15 @@ void describe(NmarConfig& c, FieldList& list) {
   list.number("p_in", c.p_in, {0, 1}, "probability of an edge within a module");
   list.number("p_out", c.p_out, {0, 1}, "probability of an edge between modules");
   list.integer("hub_module", c.hub_module, {-1, 1e6}, "module whose nodes connect to all others with hub_p_out (-1: none)");
-  list.number("hub_p_out", c.hub_p_out, {0, 1}, "probability of an edge from the hub module to the others");
-  list.number("weight_mean", c.weight_mean, {-1e6, 1e6}, "mean of the edge weights before rows are normalised");
+  list.number("hub_p_out", c.hub_p_out, {0, 1}, "probability of an edge between the hub module and the others, either way");
+  list.number("weight_mean", c.weight_mean, {-1e6, 1e6},
+              "mean of the edge weights before each row is divided by the sum of its absolute values");
   list.number("weight_sd", c.weight_sd, {0, 1e6}, "their standard deviation");
   list.number("gain", c.gain, {0, 1e6}, "g in x' = f(g W x + drive) + s e");
   list.number("noise", c.noise, {0, 1e6}, "s, the noise added each step");
-  list.number("drive", c.drive, {-1e6, 1e6}, "constant input to every node");
+  list.number("drive", c.drive, {-1e6, 1e6}, "input added to g W x (its amplitude when drive_period > 0)");
+  list.number("drive_period", c.drive_period, {0, 1e9}, "steps of one period of a sinusoidal input (0: a constant one)");
+  list.numbers("drive_modules", c.drive_modules, "modules that get the input; empty: all");
   list.choice("nonlinearity", c.nonlinearity, kNonlinearityNames, "f");
   list.integer("average", c.average, {1, 100000}, "steps averaged into one sample");
   list.number("hrf_tr", c.hrf_tr, {0, 100}, "seconds a step for the haemodynamic filter (0: no filter)");

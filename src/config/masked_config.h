@@ -26,15 +26,16 @@ inline constexpr std::array<std::string_view, 3> kZScoreNames = {"none", "run", 
 enum class Coverage { kError, kDrop };
 inline constexpr std::array<std::string_view, 2> kCoverageNames = {"error", "drop"};
 
-enum class SplitBy { kSubject, kRun, kTime };
-inline constexpr std::array<std::string_view, 3> kSplitByNames = {"subject", "run", "time"};
+enum class SplitBy { kSubject, kRun, kTime, kSample };
+inline constexpr std::array<std::string_view, 4> kSplitByNames = {"subject", "run", "time", "sample"};
 
 struct SeriesConfig {
   SeriesSource source = SeriesSource::kNmar;
-  std::vector<std::string> files;  // globs
-  std::string manifest;            // CSV subject,run,path
-  std::string dataset;             // HDF5 data set or MATLAB variable
-  std::string subject_pattern;  // regular expression whose first group names the subject; empty: the digits of the file name
+  std::vector<std::string> files;       // globs
+  std::vector<std::string> test_files;  // globs of further runs, for the test split only
+  std::string manifest;                 // CSV subject,run,path
+  std::string dataset;                  // HDF5 data set or MATLAB variable
+  std::string subject_pattern;          // regular expression whose first group names the subject; empty: see series.h
   Orientation orientation = Orientation::kAuto;
   std::int64_t skip_frames = 0;
   Detrend detrend = Detrend::kNone;
@@ -84,6 +85,8 @@ struct NmarConfig {
   double gain = 0.8;
   double noise = 0.3;
   double drive = 0.0;
+  double drive_period = 0;            // > 0: the input is a sine of this many steps instead of a constant
+  std::vector<double> drive_modules;  // modules that get the input; empty: all
   Nonlinearity nonlinearity = Nonlinearity::kTanh;
   std::int64_t average = 5;
   double hrf_tr = 0;  // > 0: convolve with a haemodynamic response sampled at this many seconds a step

@@ -1,0 +1,105 @@
+# Shared by the commands of ./run: messages, packages, configure and build. Sourced, never run.
+# shellcheck shell=bash
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# Debian 12 packages by purpose, the only list there is. "oracles" are foreign implementations that tests compare with;
+# tests skip what is absent.
+declare -A LOCUS_PACKAGES=(
+  [build]="g++ cmake ninja-build pkg-config libfmt-dev nlohmann-json3-dev libeigen3-dev zlib1g-dev libhdf5-dev libboost-dev
+           libmatio-dev libpugixml-dev libtomlplusplus-dev libcli11-dev"
+  [test]="libgtest-dev librapidcheck-dev"
+  [oracles]="python3 python3-numpy python3-scipy python3-h5py"
+  [lint]="clang-format clang-tidy shellcheck git"
+  [bench]="libdnnl-dev python3 python3-numpy python3-torch"
+  [fuzz]="clang"
+  [browser]="chromium nodejs npm fonts-dejavu-core"
+)
+
+if [[ -t 2 && -z ${NO_COLOR:-} ]]; then
+  BOLD=$'\e[1m' RED=$'\e[31m' PLAIN=$'\e[0m'
+else
+  BOLD='' RED='' PLAIN=''
+fi
+say() { printf '%s==> %s%s\n' "$BOLD" "$*" "$PLAIN" >&2; }
+fail() {
+  printf '%serror: %s%s\n' "$RED" "$*" "$PLAIN" >&2
+  exit 1
+}
+
+cores() { nproc 2>/dev/null || echo 2; }
+
+# Prints those of the given packages that are not installed.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null) == ii* ]] || echo "$package"
+  done
+}
+
+# install_packages NAME...: apt-get, as root or through sudo; fails when it cannot.
+install_packages() {
+  local as_root=()
+  if [[ $(id -u) -ne 0 ]]; then
+    command -v sudo >/dev/null || return 1
+    as_root=(sudo)
+  fi
+  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
+  "${apt[@]}" update >&2 || say "the package lists could not be refreshed; trying with those at hand"
+  "${apt[@]}" install --no-install-recommends "$@" >&2
+}
+
+# need PURPOSE...: has every package of these purposes installed, or stops and says which are wanted.
+need() {
+  local purpose wanted=() missing=()
+  for purpose in "$@"; do
+    local names=()
+    read -r -d '' -a names <<<"${LOCUS_PACKAGES[$purpose]}" || true
+    wanted+=("${names[@]}")
+  done
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "no apt here; these must be present (Debian 12 names): ${wanted[*]}"
+    return
+  fi
+  mapfile -t missing < <(missing_packages "${wanted[@]}")
+  [[ ${#missing[@]} -eq 0 ]] && return
+  if [[ -n ${LOCUS_NO_INSTALL:-} ]]; then
+    fail "missing packages (not installed because LOCUS_NO_INSTALL is set): ${missing[*]}"
+  fi
+  say "installing for $*: ${missing[*]}"
+  install_packages "${missing[@]}" ||
+    fail "could not install them. Ask an administrator for: apt-get install ${missing[*]}"
+}
+
+# want PURPOSE...: the same, but going on without them is possible.
+want() { (need "$@") || say "going on without $*"; }
+
+# Configures a preset of CMakePresets.json; quick when nothing changed.
+configure() {
+  local preset=$1 log
+  shift
+  command -v cmake >/dev/null || fail "cmake is missing"
+  mkdir -p build
+  log=build/configure-$preset.log
+  cmake --preset "$preset" "$@" >"$log" 2>&1 || {
+    cat "$log" >&2
+    fail "cmake could not configure the preset $preset"
+  }
+}
+
+# build_targets FOLDER [TARGET...]: all targets without a name.
+build_targets() {
+  local folder=$1
+  shift
+  say "building $folder: ${*:-all}"
+  cmake --build "$folder" -j "$(cores)" --target "${@:-all}" >&2
+}
+
+release_preset() { [[ -n ${CI:-} ]] && echo ci || echo release; }
+
+# Builds build/release/locus.
+build_release() {
+  need build
+  configure "$(release_preset)"
+  build_targets build/release locus
+}

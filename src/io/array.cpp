@@ -1,0 +1,196 @@
+#include "io/array.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "io/cifti.h"
+#include "io/file.h"
+#include "io/hdf5.h"
+#include "io/mat.h"
+#include "io/nifti.h"
+#include "io/safetensors.h"
+
+namespace locus {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kFrontBytes = 4096;
+
+Bytes front_of(const fs::path& path) {
+  std::error_code code;
+  if (!fs::is_regular_file(path, code)) {
+    if (fs::is_directory(path, code)) {
+      throw IoError({.what = "cannot read a folder as a file", .where = path.string(), .hint = "give a file, not a folder"});
+    }
+    if (!fs::exists(path, code)) read_file(path);  // says what is wrong
+    return {};
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) read_file(path);
+  Bytes front(kFrontBytes);
+  stream.read(reinterpret_cast<char*>(front.data()), static_cast<std::streamsize>(front.size()));
+  front.resize(static_cast<std::size_t>(stream.gcount()));
+  return front;
+}
+
+bool looks_like_safetensors(ByteSpan front) {
+  return front.size() >= 10 && load_number<std::uint64_t>(front.data()) < (std::uint64_t{1} << 40) &&
+         front[8] == std::byte{'{'};
+}
+
+const NpzEntry& only_array(const std::vector<NpzEntry>& entries, const fs::path& path) {
+  if (entries.size() == 1) return entries[0];
+  const NpzEntry* matrix = nullptr;
+  std::vector<std::string> names;
+  int matrices = 0;
+  for (const NpzEntry& e : entries) {
+    names.push_back(e.name + " " + shape_text(e.array.shape));
+    if (e.array.shape.size() != 2) continue;
+    ++matrices;
+    matrix = &e;
+  }
+  if (matrices == 1) return *matrix;
+  throw IoError({.what = "which array is meant?",
+                 .where = path.string(),
+                 .got = names.empty() ? "no arrays" : join(names, "; "),
+                 .hint = "name the array, e.g. dataset = \"x\""});
+}
+
+// The tensors as NPZ entries, so that both are chosen by one rule.
+std::vector<NpzEntry> tensor_entries(const fs::path& path, const MatrixOptions& options) {
+  const TensorFile file = read_safetensors(path, options.limits);
+  std::vector<NpzEntry> entries;
+  const auto add = [&](const Tensor& t) {
+    entries.push_back({t.name, {t.shape, t.to_doubles(), std::string(dtype_name(t.dtype))}});
+  };
+  if (!options.dataset.empty()) {
+    add(file.at(options.dataset));
+  } else {
+    for (const Tensor& t : file.tensors) add(t);
+  }
+  return entries;
+}
+
+struct FoundArray {
+  NdArray array;
+  std::string dataset;
+};
+
+FoundArray find_array(const fs::path& path, FileFormat format, const MatrixOptions& options) {
+  switch (format) {
+    case FileFormat::kHdf5: {
+      Hdf5Array found = read_hdf5(path, options.dataset, options.limits);
+      return {std::move(found.array), found.dataset.name};
+    }
+    case FileFormat::kMat: {
+      MatArray found = read_mat(path, options.dataset, options.limits);
+      return {std::move(found.array), found.variable.name};
+    }
+    case FileFormat::kNpy:
+      return {read_npy(path, options.limits), ""};
+    case FileFormat::kNpz:
+    case FileFormat::kSafetensors: {
+      const std::vector<NpzEntry> entries =
+          format == FileFormat::kNpz ? read_npz(path, options.dataset, options.limits) : tensor_entries(path, options);
+      const NpzEntry& entry = only_array(entries, path);
+      return {entry.array, entry.name};
+    }
+    default:
+      break;
+  }
+  LOCUS_CHECK(false, "not an array format");
+  return {};
+}
+
+NamedMatrix from_cifti(const fs::path& path, const MatrixOptions& options) {
+  CiftiFile file = read_cifti(path, options.limits);
+  NamedMatrix matrix;
+  matrix.values = std::move(file.values);
+  matrix.row_names = file.rows.names();
+  matrix.column_names = file.columns.names();
+  if (file.rows.kind == CiftiKind::kSeries) matrix.row_step = file.rows.series.step;
+  if (file.columns.kind == CiftiKind::kSeries) matrix.column_step = file.columns.series.step;
+  return matrix;
+}
+
+}  // namespace
+
+std::string_view format_name(FileFormat format) {
+  switch (format) {
+    case FileFormat::kHdf5:
+      return "HDF5";
+    case FileFormat::kMat:
+      return "MAT";
+    case FileFormat::kNpy:
+      return "NPY";
+    case FileFormat::kNpz:
+      return "NPZ";
+    case FileFormat::kSafetensors:
+      return "safetensors";
+    case FileFormat::kCifti:
+      return "CIFTI";
+    case FileFormat::kText:
+      return "text";
+  }
+  return "?";
+}
+
+FileFormat detect_format(const fs::path& path) {
+  const Bytes front = front_of(path);
+  const std::string_view text = as_text(front);
+  const std::string name = to_lower(path.filename().string());
+  if (name.ends_with(".mat") || text.starts_with("MATLAB ")) return FileFormat::kMat;
+  if (text.starts_with("\x93NUMPY")) return FileFormat::kNpy;
+  if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06")) return FileFormat::kNpz;
+  if (text.starts_with("\x89HDF\r\n\x1a\n")) return FileFormat::kHdf5;
+  if (looks_like_nifti(front)) return FileFormat::kCifti;
+  if (looks_like_safetensors(front)) return FileFormat::kSafetensors;
+  // A damaged file keeps the reader of its name, which then says what is wrong.
+  static constexpr std::pair<std::string_view, FileFormat> kExtensions[] = {
+      {".h5", FileFormat::kHdf5},   {".hdf5", FileFormat::kHdf5},   {".hdf", FileFormat::kHdf5},
+      {".npy", FileFormat::kNpy},   {".npz", FileFormat::kNpz},     {".safetensors", FileFormat::kSafetensors},
+      {".nii", FileFormat::kCifti}, {".nii.gz", FileFormat::kCifti}};
+  for (const auto& [extension, format] : kExtensions) {
+    if (name.ends_with(extension)) return format;
+  }
+  // HDF5 may begin with a user block.
+  if (text.find('\0') != std::string_view::npos && is_hdf5(path)) return FileFormat::kHdf5;
+  return FileFormat::kText;
+}
+
+NamedMatrix read_matrix(const fs::path& path, const MatrixOptions& options) {
+  const FileFormat format = detect_format(path);
+  NamedMatrix matrix;
+  if (format == FileFormat::kText) {
+    NumericOptions table_options = options.table;
+    table_options.table.limits = options.limits;
+    NumericTable table = read_numeric_table(path, table_options);
+    matrix.values = std::move(table.values);
+    matrix.row_names = std::move(table.row_names);
+    matrix.column_names = std::move(table.column_names);
+  } else if (format == FileFormat::kCifti) {
+    matrix = from_cifti(path, options);
+  } else {
+    FoundArray found = find_array(path, format, options);
+    matrix.values = to_matrix(found.array, path.string());
+    matrix.dataset = std::move(found.dataset);
+  }
+  matrix.format = format_name(format);
+  return matrix;
+}
+
+NdArray read_array(const fs::path& path, const MatrixOptions& options) {
+  const FileFormat format = detect_format(path);
+  if (format == FileFormat::kText || format == FileFormat::kCifti) {
+    const NamedMatrix matrix = read_matrix(path, options);
+    return {{matrix.values.rows(), matrix.values.cols()}, matrix.values.values(), "f8"};
+  }
+  return find_array(path, format, options).array;
+}
+
+}  // namespace locus

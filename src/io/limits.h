@@ -1,0 +1,35 @@
+// Bounds every reader keeps to, so that a hostile file cannot ask for unbounded memory or time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace locus {
+
+struct ReadLimits {
+  std::uint64_t file_bytes = std::uint64_t{16} << 30;     // the file itself
+  std::uint64_t array_bytes = std::uint64_t{8} << 30;     // one array after decompression or conversion to doubles
+  std::uint64_t header_bytes = std::uint64_t{128} << 20;  // JSON or XML headers
+};
+
+// Deflate cannot expand by more than this; a larger declared size is a lie.
+inline constexpr std::uint64_t kMaxDeflateRatio = 1032;
+
+// Product of the dimensions; nothing when one is negative or the product exceeds 2^63 - 1.
+inline std::optional<std::uint64_t> checked_product(std::span<const std::int64_t> shape) {
+  std::uint64_t product = 1;
+  bool has_zero = false;
+  for (const std::int64_t d : shape) {
+    if (d < 0) return std::nullopt;
+    if (d == 0) {
+      has_zero = true;
+      continue;
+    }
+    if (product > static_cast<std::uint64_t>(INT64_MAX) / static_cast<std::uint64_t>(d)) return std::nullopt;
+    product *= static_cast<std::uint64_t>(d);
+  }
+  return has_zero ? 0 : product;
+}
+
+}  // namespace locus

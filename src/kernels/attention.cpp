@@ -1,0 +1,194 @@
+// Forward works on tiles of whole rows (a few queries, all keys), so softmax needs no running maximum; backward knows each
+// row's log-sum already and works on blocks of both, recomputing the pattern.
+#include "kernels/attention.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/elementwise.h"
+#include "kernels/gemm.h"
+#include "kernels/simd.h"
+
+namespace locus::kernels {
+namespace {
+
+constexpr std::int64_t kTileFloats = 1 << 16;  // a tile of scores: 256 kB, half of the second-level cache
+constexpr std::int64_t kMaxTileRows = 96;
+constexpr std::int64_t kBackwardCols = 192;
+
+std::int64_t padded(std::int64_t n) { return (n + kPanel - 1) / kPanel * kPanel; }
+
+std::int64_t forward_rows(std::int64_t keys) {
+  const std::int64_t rows = kTileFloats / std::max<std::int64_t>(padded(keys), 1) / kRowBlock * kRowBlock;
+  return std::clamp<std::int64_t>(rows, kRowBlock, kMaxTileRows);
+}
+
+// Hands out consecutive pieces of the scratch, each on a cache line.
+class Pieces {
+ public:
+  explicit Pieces(float* p) : p_(p) {}
+  float* take(std::int64_t n) {
+    float* out = p_;
+    p_ += padded(n);
+    return out;
+  }
+
+ private:
+  float* p_;
+};
+
+std::int64_t key_limit(const AttentionShape& s, const AttentionTile& tile) {
+  if (!s.causal) return s.keys;
+  std::int32_t last = 0;
+  for (std::int64_t r = 0; r < tile.rows; ++r) last = std::max(last, tile.query_pos[r]);
+  return std::min<std::int64_t>(s.keys, last + 1);
+}
+
+void hide_future(const AttentionTile& tile, Mat scores) {
+  for (std::int64_t r = 0; r < tile.rows; ++r) {
+    const std::int64_t first_hidden = std::clamp<std::int64_t>(tile.query_pos[r] + 1 - tile.col0, 0, tile.cols);
+    std::fill(scores.row(r) + first_hidden, scores.row(r) + tile.cols, -std::numeric_limits<float>::infinity());
+  }
+}
+
+void drop(const AttentionShape& s, const AttentionTile& tile, Mat pattern) {
+  if (s.dropout <= 0) return;
+  for (std::int64_t r = 0; r < tile.rows; ++r) {
+    dropout_apply({pattern.row(r), 1, tile.cols}, s.dropout, s.dropout_seed,
+                  static_cast<std::uint64_t>(tile.query_pos[r]) * static_cast<std::uint64_t>(s.keys) +
+                      static_cast<std::uint64_t>(tile.col0));
+  }
+}
+
+void scaled_copy(ConstMat in, float factor, Mat out) {
+  for (std::int64_t r = 0; r < in.rows; ++r) {
+    const float* x = in.row(r);
+    float* y = out.row(r);
+    for (std::int64_t c = 0; c < in.cols; ++c) y[c] = factor * x[c];
+  }
+}
+
+// Scores of a tile: q k^T, the encoding's bias, the mask. `scores` has padded columns; those beyond the tile are junk.
+void tile_scores(const AttentionShape& s, const AttentionTile& tile, ConstMat q, Packed kt, AttentionTerms* terms,
+                 Mat scores) {
+  gemm(q, kt.cols_from(tile.col0), scores.block(0, tile.rows, 0, padded(tile.cols)), Store::kOverwrite);
+  const Mat exact = scores.block(0, tile.rows, 0, tile.cols);
+  if (terms != nullptr && terms->biases_scores()) terms->score_bias(tile, q, exact);
+  if (s.causal) hide_future(tile, exact);
+}
+
+// ds = p * (dp - delta[row]), in place of dp.
+void softmax_gradient(ConstMat p, const float* delta, Mat dp) {
+  for (std::int64_t r = 0; r < p.rows; ++r) {
+    const float* a = p.row(r);
+    float* b = dp.row(r);
+    const float d = delta[r];
+    for (std::int64_t c = 0; c < p.cols; ++c) b[c] = a[c] * (b[c] - d);
+  }
+}
+
+}  // namespace
+
+std::int64_t attention_scratch(std::int64_t queries, std::int64_t keys, std::int64_t head_width) {
+  const std::int64_t wide = padded(head_width);
+  const std::int64_t forward = padded(keys) * head_width + keys * wide + forward_rows(keys) * (padded(keys) + wide);
+  const std::int64_t rows = kMaxTileRows;
+  const std::int64_t cols = kBackwardCols;
+  const std::int64_t backward =
+      2 * padded(keys) * head_width + cols * wide + queries * wide + 3 * rows * cols + queries + 2 * gemm_at_scratch(rows);
+  return std::max(forward, backward) + 32 * kPanel;
+}
+
+void attention_forward(const AttentionShape& s, const AttentionForward& io, float* scratch) {
+  Pieces pieces(scratch);
+  const std::int64_t d = s.head_width;
+  float* kt = pieces.take(padded(s.keys) * d);
+  float* v = pieces.take(s.keys * padded(d));
+  const std::int64_t tile_rows = forward_rows(s.keys);
+  const Mat scores(pieces.take(tile_rows * padded(s.keys)), tile_rows, padded(s.keys));
+  const Mat q_scaled(pieces.take(tile_rows * d), tile_rows, d);
+  pack_transposed(io.k, kt);
+  if (!s.causal) pack(io.v, v);
+  for (std::int64_t r0 = 0; r0 < s.queries; r0 += tile_rows) {
+    AttentionTile tile{s.query_pos + r0, std::min(tile_rows, s.queries - r0), 0, 0, s.head};
+    tile.cols = key_limit(s, tile);
+    const Mat q = q_scaled.row_block(0, tile.rows);
+    scaled_copy(io.q.row_block(r0, tile.rows), s.scale, q);
+    tile_scores(s, tile, q, Packed(kt, d), io.terms, scores);
+    const Mat pattern = scores.block(0, tile.rows, 0, tile.cols);
+    softmax_rows(pattern, padded(tile.cols), io.lse + r0);
+    drop(s, tile, pattern);
+    if (io.tap != nullptr) io.tap->on_pattern(tile, pattern);
+    // A causal tile uses the first keys only, so the values are packed to that depth.
+    if (s.causal) pack(io.v.row_block(0, tile.cols), v);
+    const Mat out = io.out.row_block(r0, tile.rows);
+    gemm(pattern, Packed(v, s.causal ? tile.cols : s.keys), out, Store::kOverwrite);
+    if (io.terms != nullptr && io.terms->adds_to_output()) io.terms->add_to_output(tile, pattern, out);
+  }
+}
+
+void attention_backward(const AttentionShape& s, const AttentionBackward& io, float* scratch) {
+  Pieces pieces(scratch);
+  const std::int64_t d = s.head_width;
+  const std::int64_t wide = padded(d);
+  const std::int64_t tile_rows = std::min(kMaxTileRows, std::max<std::int64_t>(s.queries, 1));
+  float* kt = pieces.take(padded(s.keys) * d);
+  float* vt = pieces.take(padded(s.keys) * d);
+  float* k_block = pieces.take(kBackwardCols * wide);
+  const Mat q_scaled(pieces.take(s.queries * d), s.queries, d);
+  const Mat p_tile(pieces.take(kMaxTileRows * kBackwardCols), kMaxTileRows, kBackwardCols);
+  const Mat ds_tile(pieces.take(kMaxTileRows * kBackwardCols), kMaxTileRows, kBackwardCols);
+  const Mat dropped_tile(pieces.take(kMaxTileRows * kBackwardCols), kMaxTileRows, kBackwardCols);
+  float* delta = pieces.take(s.queries);
+  float* at_scratch = pieces.take(gemm_at_scratch(kMaxTileRows));
+
+  pack_transposed(io.k, kt);
+  pack_transposed(io.v, vt);
+  scaled_copy(io.q, s.scale, q_scaled);
+  for (std::int64_t r = 0; r < s.queries; ++r) delta[r] = dot(io.dout.row(r), io.out.row(r), d);
+  for (std::int64_t r = 0; r < s.queries; ++r) std::fill_n(io.dq.row(r), d, 0.0f);
+  for (std::int64_t c0 = 0; c0 < s.keys; c0 += kBackwardCols) {
+    const std::int64_t cols = std::min(kBackwardCols, s.keys - c0);
+    pack(io.k.row_block(c0, cols), k_block);
+    const Mat dk = io.dk.row_block(c0, cols);
+    const Mat dv = io.dv.row_block(c0, cols);
+    bool first = true;
+    for (std::int64_t r0 = 0; r0 < s.queries; r0 += tile_rows) {
+      const AttentionTile tile{s.query_pos + r0, std::min(tile_rows, s.queries - r0), c0, cols, s.head};
+      if (key_limit(s, tile) <= c0) continue;
+      const Mat q = q_scaled.row_block(r0, tile.rows);
+      const ConstMat dout = io.dout.row_block(r0, tile.rows);
+      const Mat dq = io.dq.row_block(r0, tile.rows);
+      const Mat p = p_tile.block(0, tile.rows, 0, cols);
+      const Mat ds = ds_tile.block(0, tile.rows, 0, cols);
+      tile_scores(s, tile, q, Packed(kt, d), io.terms, p_tile);
+      exp_minus_rows(p, padded(cols), io.lse + r0);
+      gemm(dout, Packed(vt, d).cols_from(c0), ds_tile.block(0, tile.rows, 0, padded(cols)), Store::kOverwrite);
+      Mat used = p;
+      if (s.dropout > 0) {
+        used = dropped_tile.block(0, tile.rows, 0, cols);
+        for (std::int64_t r = 0; r < tile.rows; ++r) std::copy_n(p.row(r), cols, used.row(r));
+        drop(s, tile, used);
+      }
+      if (io.terms != nullptr && io.terms->adds_to_output()) io.terms->add_to_output_backward(tile, used, dout, ds);
+      drop(s, tile, ds);
+      softmax_gradient(p, delta + r0, ds);
+      const Store store = first ? Store::kOverwrite : Store::kAdd;
+      gemm_at(used, dout, dv, store, at_scratch);
+      gemm_at(ds, q, dk, store, at_scratch);
+      gemm(ds, Packed(k_block, cols), dq, Store::kAdd);
+      if (io.terms != nullptr && io.terms->biases_scores()) io.terms->score_bias_backward(tile, q, ds, dq);
+      first = false;
+    }
+    if (first) {
+      for (std::int64_t c = 0; c < cols; ++c) {
+        std::fill_n(dk.row(c), d, 0.0f);
+        std::fill_n(dv.row(c), d, 0.0f);
+      }
+    }
+  }
+  // dq so far is the gradient of the scaled query.
+  scale_rows(io.dq, s.scale);
+}
+
+}  // namespace locus::kernels

@@ -1,0 +1,49 @@
+// Row-wise operations beside the matrix products: GELU, layer norm with its residual sum, softmax, small sums.
+// Letters: N rows (tokens), C channels, M MLP channels.
+#pragma once
+
+#include <cstdint>
+
+#include "core/matrix.h"
+
+namespace locus::kernels {
+
+inline constexpr float kLayerNormEps = 1e-5f;
+
+// out (N,M) = gelu(in), the erf form. In place is allowed.
+void gelu_forward(ConstMat in, Mat out);
+// din = dout * gelu'(in), and the activation itself once more: out = gelu(in). din may be dout.
+void gelu_backward(ConstMat in, ConstMat dout, Mat din, Mat out);
+// din = dout * gelu'(in) alone.
+void gelu_backward(ConstMat in, ConstMat dout, Mat din);
+
+// What layer norm leaves for its backward.
+struct LayerNormSaved {
+  Mat normalized;  // (N,C): (x - mean) / sd
+  float* rstd;     // (N)
+};
+struct LayerNormParams {
+  const float* weight;  // (C)
+  const float* bias;    // (C)
+};
+// out = norm(a + b) * weight + bias; b may have null data.
+void layer_norm_forward(ConstMat a, ConstMat b, LayerNormParams params, LayerNormSaved saved, Mat out);
+// din = gradient of the sum; dweight and dbias (C) are added to. din may be dout.
+void layer_norm_backward(ConstMat dout, const float* weight, LayerNormSaved saved, Mat din, float* dweight, float* dbias);
+
+// Each row of scores (N, cols) to exp(s - max) / sum; lse (N) = max + log(sum). Floats from cols to the stride become 0
+// up to `padded` columns.
+void softmax_rows(Mat scores, std::int64_t padded, float* lse);
+// Each row to exp(s - lse[row]); padding as above.
+void exp_minus_rows(Mat scores, std::int64_t padded, const float* lse);
+
+void add_rows(ConstMat a, Mat out);            // out += a
+void add_column_sums(ConstMat a, float* out);  // out (C) += sum over rows
+void scale_rows(Mat a, float factor);          // a *= factor
+float dot(const float* a, const float* b, std::int64_t n);
+void axpy(float factor, const float* x, float* y, std::int64_t n);  // y += factor * x
+
+// Multiplies by 0 or 1/(1-p); the mask is a function of (seed, first + flat index) alone, so backward repeats it.
+void dropout_apply(Mat a, float probability, std::uint64_t seed, std::uint64_t first);
+
+}  // namespace locus::kernels

@@ -1,0 +1,225 @@
+// The register tile is 6 x 16: twelve accumulators, two loads of B and six broadcasts of A for twelve fused
+// multiply-adds, the most that sixteen AVX2 registers hold.
+#include "kernels/gemm.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/error.h"
+#include "kernels/simd.h"
+
+namespace locus::kernels {
+namespace {
+
+using simd::F8;
+
+// A tile of R rows: c[r][0..15] (op)= sum_k a(r, k) * b[k][0..15], a(r, k) = a[r * row_step + k * depth_step].
+struct TileArgs {
+  const float* a;
+  std::int64_t row_step;
+  std::int64_t depth_step;
+  const float* b;
+  std::int64_t depth;
+  float* c;
+  std::int64_t c_stride;
+  const float* start;  // 16 floats to start every row from, or null
+  bool add;
+};
+
+template <int R>
+void tile(const TileArgs& t) {
+  F8 acc[R][2];
+  for (int r = 0; r < R; ++r) {
+    __builtin_prefetch(t.c + r * t.c_stride, 1);
+    acc[r][0] = t.start != nullptr ? simd::load(t.start) : F8{};
+    acc[r][1] = t.start != nullptr ? simd::load(t.start + 8) : F8{};
+  }
+  const float* a = t.a;
+  const float* b = t.b;
+  const std::int64_t row_step = t.row_step;
+  const std::int64_t depth_step = t.depth_step;
+#pragma GCC unroll 2
+  for (std::int64_t k = 0; k < t.depth; ++k) {
+    const F8 b0 = simd::load(b);
+    const F8 b1 = simd::load(b + 8);
+    for (int r = 0; r < R; ++r) {
+      const F8 x = simd::splat(a[r * row_step]);
+      acc[r][0] += x * b0;
+      acc[r][1] += x * b1;
+    }
+    a += depth_step;
+    b += kPanel;
+  }
+  for (int r = 0; r < R; ++r) {
+    float* c = t.c + r * t.c_stride;
+    if (t.add) {
+      acc[r][0] += simd::load(c);
+      acc[r][1] += simd::load(c + 8);
+    }
+    simd::store(c, acc[r][0]);
+    simd::store(c + 8, acc[r][1]);
+  }
+}
+
+using TileFunction = void (*)(const TileArgs&);
+constexpr std::array<TileFunction, 7> kTiles = {nullptr, tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>};
+
+// A tile whose last columns do not exist: computed in full beside, the existing part copied.
+void narrow_tile(TileArgs t, std::int64_t rows, std::int64_t cols) {
+  alignas(32) float buffer[kRowBlock * kPanel];
+  alignas(32) float start[kPanel] = {};
+  float* c = t.c;
+  const std::int64_t c_stride = t.c_stride;
+  const bool add = t.add;
+  if (t.start != nullptr) {
+    std::copy_n(t.start, cols, start);
+    t.start = start;
+  }
+  t.c = buffer;
+  t.c_stride = kPanel;
+  t.add = false;
+  kTiles[static_cast<std::size_t>(rows)](t);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t j = 0; j < cols; ++j) {
+      float& out = c[r * c_stride + j];
+      out = add ? out + buffer[r * kPanel + j] : buffer[r * kPanel + j];
+    }
+  }
+}
+
+void any_tile(const TileArgs& t, std::int64_t rows, std::int64_t cols) {
+  if (cols == kPanel) {
+    kTiles[static_cast<std::size_t>(rows)](t);
+  } else {
+    narrow_tile(t, rows, cols);
+  }
+}
+
+// Eight rows of eight floats, transposed.
+void transpose8(const float* in, std::int64_t in_stride, float* out, std::int64_t out_stride) {
+  F8 r[8];
+  for (int i = 0; i < 8; ++i) r[i] = simd::load(in + i * in_stride);
+  F8 s[8];
+  for (int i = 0; i < 8; i += 2) {
+    s[i] = __builtin_shuffle(r[i], r[i + 1], simd::I8{0, 8, 1, 9, 4, 12, 5, 13});
+    s[i + 1] = __builtin_shuffle(r[i], r[i + 1], simd::I8{2, 10, 3, 11, 6, 14, 7, 15});
+  }
+  F8 q[8];
+  for (int i = 0; i < 8; i += 4) {
+    q[i] = __builtin_shuffle(s[i], s[i + 2], simd::I8{0, 1, 8, 9, 4, 5, 12, 13});
+    q[i + 1] = __builtin_shuffle(s[i], s[i + 2], simd::I8{2, 3, 10, 11, 6, 7, 14, 15});
+    q[i + 2] = __builtin_shuffle(s[i + 1], s[i + 3], simd::I8{0, 1, 8, 9, 4, 5, 12, 13});
+    q[i + 3] = __builtin_shuffle(s[i + 1], s[i + 3], simd::I8{2, 3, 10, 11, 6, 7, 14, 15});
+  }
+  for (int i = 0; i < 4; ++i) {
+    simd::store(out + i * out_stride, __builtin_shuffle(q[i], q[i + 4], simd::I8{0, 1, 2, 3, 8, 9, 10, 11}));
+    simd::store(out + (i + 4) * out_stride, __builtin_shuffle(q[i], q[i + 4], simd::I8{4, 5, 6, 7, 12, 13, 14, 15}));
+  }
+}
+
+// Copies a (K,R), R <= 6, to rows of six. With room to read eight floats a row, one load and one store do: each row's
+// last two floats are overwritten by the next row.
+void pack_rows(ConstMat a, bool wide, float* out) {
+  if (wide && a.cols == kRowBlock) {
+    for (std::int64_t k = 0; k < a.rows; ++k) simd::store(out + k * kRowBlock, simd::load(a.row(k)));
+    return;
+  }
+  for (std::int64_t k = 0; k < a.rows; ++k) {
+    for (std::int64_t r = 0; r < a.cols; ++r) out[k * kRowBlock + r] = a(k, r);
+  }
+}
+
+}  // namespace
+
+void pack(ConstMat b, float* out) {
+  for (std::int64_t j = 0; j < b.cols; j += kPanel) {
+    const std::int64_t cols = std::min(kPanel, b.cols - j);
+    for (std::int64_t k = 0; k < b.rows; ++k, out += kPanel) {
+      const float* row = b.row(k) + j;
+      if (cols == kPanel) {
+        simd::store(out, simd::load(row));
+        simd::store(out + 8, simd::load(row + 8));
+      } else {
+        std::copy_n(row, cols, out);
+        std::fill(out + cols, out + kPanel, 0.0f);
+      }
+    }
+  }
+}
+
+void pack_transposed(ConstMat bt, float* out) {
+  const std::int64_t depth = bt.cols;
+  for (std::int64_t j = 0; j < bt.rows; j += kPanel, out += depth * kPanel) {
+    const std::int64_t cols = std::min(kPanel, bt.rows - j);
+    std::int64_t k = 0;
+    if (cols == kPanel) {
+      for (; k + 8 <= depth; k += 8) {
+        transpose8(bt.row(j) + k, bt.stride, out + k * kPanel, kPanel);
+        transpose8(bt.row(j + 8) + k, bt.stride, out + k * kPanel + 8, kPanel);
+      }
+    }
+    for (; k < depth; ++k) {
+      for (std::int64_t i = 0; i < kPanel; ++i) out[k * kPanel + i] = i < cols ? bt(j + i, k) : 0.0f;
+    }
+  }
+}
+
+void gemm(ConstMat a, Packed b, Mat c, Store store, const float* bias) {
+  const std::int64_t depth = a.cols;
+  for (std::int64_t i0 = 0; i0 < a.rows; i0 += kRowsInCache) {
+    const std::int64_t i1 = std::min(a.rows, i0 + kRowsInCache);
+    for (std::int64_t k0 = 0; k0 < std::max<std::int64_t>(depth, 1); k0 += kDepthBlock) {
+      TileArgs t{};
+      t.row_step = a.stride;
+      t.depth_step = 1;
+      t.depth = std::min(kDepthBlock, depth - k0);
+      t.c_stride = c.stride;
+      t.add = k0 > 0 || store == Store::kAdd;
+      for (std::int64_t j = 0; j < c.cols; j += kPanel) {
+        t.b = b.rows_from(k0).cols_from(j).data;
+        t.start = k0 == 0 && bias != nullptr ? bias + j : nullptr;
+        for (std::int64_t i = i0; i < i1; i += kRowBlock) {
+          t.a = a.row(i) + k0;
+          t.c = c.row(i) + j;
+          any_tile(t, std::min(kRowBlock, i1 - i), std::min(kPanel, c.cols - j));
+        }
+      }
+    }
+  }
+}
+
+// Blocks of a^T are packed once; panels of b one by one, each used while it is still in the first-level cache.
+void gemm_at(ConstMat a, ConstMat b, Mat c, Store store, float* scratch) {
+  const std::int64_t depth = a.rows;
+  for (std::int64_t k0 = 0; k0 < std::max<std::int64_t>(depth, 1); k0 += kDepthBlock) {
+    const std::int64_t kc = std::min(kDepthBlock, depth - k0);
+    float* panel = scratch;
+    float* rows_packed = scratch + kc * kPanel;
+    for (std::int64_t i0 = 0; i0 < c.rows; i0 += kRowsInCache) {
+      const std::int64_t i1 = std::min(c.rows, i0 + kRowsInCache);
+      for (std::int64_t i = i0; i < i1; i += kRowBlock) {
+        const std::int64_t rows = std::min(kRowBlock, i1 - i);
+        pack_rows(a.block(k0, kc, i, rows), i + simd::kLanes <= a.cols, rows_packed + (i - i0) * kc);
+      }
+      TileArgs t{};
+      t.row_step = 1;
+      t.depth_step = kRowBlock;
+      t.depth = kc;
+      t.b = panel;
+      t.c_stride = c.stride;
+      t.add = k0 > 0 || store == Store::kAdd;
+      for (std::int64_t j = 0; j < c.cols; j += kPanel) {
+        const std::int64_t cols = std::min(kPanel, c.cols - j);
+        pack(b.block(k0, kc, j, cols), panel);
+        for (std::int64_t i = i0; i < i1; i += kRowBlock) {
+          t.a = rows_packed + (i - i0) * kc;
+          t.c = c.row(i) + j;
+          any_tile(t, std::min(kRowBlock, i1 - i), cols);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace locus::kernels

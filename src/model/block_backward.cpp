@@ -1,0 +1,156 @@
+// The block's backward pass; block.cpp has the forward one.
+#include <algorithm>
+
+#include "model/block.h"
+
+namespace locus {
+
+using kernels::Store;
+
+namespace {
+
+void copy_rows(ConstMat from, Mat to) {
+  for (std::int64_t i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.cols, to.row(i));
+}
+
+}  // namespace
+
+void Block::linear_backward(const Pass& pass, ConstMat input, ConstMat dy, const Linear& l, float* grads) const {
+  kernels::gemm_at(dy, input, Mat(grad(grads, l.weight), l.out, l.in), Store::kAdd, pass.scratch->product.data());
+  if (l.bias >= 0) kernels::add_column_sums(dy, grad(grads, l.bias));
+}
+
+// Part 0, 1, 2 of the in-projection: queries, keys, values.
+void Block::projection_backward(const Pass& pass, ConstMat input, ConstMat dy, std::int64_t part, float* grads) const {
+  const std::int64_t c = s_.width();
+  const Mat dw(grad(grads, slots_.in_weight) + part * c * c, c, c);
+  kernels::gemm_at(dy, input, dw, Store::kAdd, pass.scratch->product.data());
+  if (slots_.in_bias >= 0) kernels::add_column_sums(dy, grad(grads, slots_.in_bias) + part * c);
+}
+
+// dout (R,C) becomes the gradient of the sum before the second norm (post) or stays (pre); dmid gets all that reaches mid.
+void Block::mlp_backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads, Mat dmid) const {
+  const PackedBlock& w = pass.weights->block(layer_);
+  const std::int64_t r = pass.rows->rows();
+  const std::int64_t c = s_.width();
+  const std::int64_t m = s_.config.model.mlp();
+  const kernels::LayerNormSaved norm2{saved.hat2.mat(r, c), saved.rstd2.data()};
+  const float* weight2 = param(pass, slots_.norm2_weight);
+  if (s_.post_norm()) {
+    kernels::layer_norm_backward(dout, weight2, norm2, dout, grad(grads, slots_.norm2_weight),
+                                 grad(grads, slots_.norm2_bias));
+  }
+  Mat dy = dout;
+  const bool changes = s_.config.model.mlp_final_gelu || (s_.config.model.residual_dropout > 0 && pass.step.training);
+  if (changes) {
+    dy = pass.scratch->rows1.mat(r, c);
+    copy_rows(dout, dy);
+    drop_rows(pass, *pass.rows, dy, "mlp");
+    if (s_.config.model.mlp_final_gelu) kernels::gelu_backward(saved.down.mat(r, c), dy, dy);
+  }
+  const Mat dup = pass.scratch->wide1.mat(r, m);
+  const Mat active = pass.scratch->wide2.mat(r, m);
+  kernels::gemm(dy, w.down.backward, dup, Store::kOverwrite);
+  kernels::gelu_backward(saved.up.mat(r, m), dup, dup, active);
+  linear_backward(pass, active, dy, slots_.mlp_down, grads);
+  const ConstMat input = s_.post_norm() ? saved.mid.mat(r, c) : saved.mlp_in.mat(r, c);
+  linear_backward(pass, input, dup, slots_.mlp_up, grads);
+  kernels::gemm(dup, w.up.backward, dmid, Store::kOverwrite);
+  if (!s_.post_norm()) {
+    kernels::layer_norm_backward(dmid, weight2, norm2, dmid, grad(grads, slots_.norm2_weight),
+                                 grad(grads, slots_.norm2_bias));
+  }
+  kernels::add_rows(dout, dmid);
+}
+
+void Block::attend_backward(const Pass& pass, BlockSaved& saved, Mat dattention, Mat dq, Mat dk, Mat dv) const {
+  const std::int64_t d = s_.head_width();
+  const std::int64_t t = s_.tokens;
+  const Mat out = saved.attention_out.mat(pass.rows->rows(), s_.width());
+  kernels::AttentionShape shape = attention_shape(pass);
+  for (std::int64_t b = 0; b < pass.sequences; ++b) {
+    const std::int64_t first = pass.rows->offset[static_cast<std::size_t>(b)];
+    shape.queries = pass.rows->count(b);
+    shape.query_pos = pass.rows->position.data() + first;
+    for (std::int64_t head = 0; head < s_.heads(); ++head) {
+      shape.head = head;
+      shape.dropout_seed = attention_seed(pass, b, head);
+      kernels::AttentionBackward io;
+      io.q = saved.q.block(first, shape.queries, head * d, d);
+      io.k = saved.k.block(b * t, t, head * d, d);
+      io.v = saved.v.block(b * t, t, head * d, d);
+      io.out = out.block(first, shape.queries, head * d, d);
+      io.dout = dattention.block(first, shape.queries, head * d, d);
+      io.lse = saved.lse.data() + head * pass.rows->rows() + first;
+      io.dq = dq.block(first, shape.queries, head * d, d);
+      io.dk = dk.block(b * t, t, head * d, d);
+      io.dv = dv.block(b * t, t, head * d, d);
+      io.terms = pass.terms;
+      kernels::attention_backward(shape, io, pass.scratch->attention.data());
+      if (slots_.has_pe && s_.encoding->rotates()) {
+        s_.encoding->rotate(io.dq, shape.query_pos, true);
+        s_.encoding->rotate(io.dk, pass.all_rows->position.data() + b * t, true);
+      }
+    }
+  }
+}
+
+void Block::backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads, Mat dh,
+                     const SplitGradients* split) const {
+  const PackedBlock& w = pass.weights->block(layer_);
+  const std::int64_t c = s_.width();
+  const std::int64_t n = pass.all_rows->rows();
+  const std::int64_t r = pass.rows->rows();
+  const Mat dmid = pass.scratch->rows2.mat(r, c);
+  mlp_backward(pass, saved, dout, grads, dmid);
+
+  const bool post = s_.post_norm();
+  const float* weight1 = param(pass, slots_.norm1_weight);
+  const kernels::LayerNormSaved norm1{saved.hat1.mat(post ? r : n, c), saved.rstd1.data()};
+  if (post) {
+    kernels::layer_norm_backward(dmid, weight1, norm1, dmid, grad(grads, slots_.norm1_weight),
+                                 grad(grads, slots_.norm1_bias));
+  }
+  // dmid is now the gradient of the residual; dattention that of the attention's output, projected back to the heads.
+  Mat dattention = dout;
+  copy_rows(dmid, dattention);
+  drop_rows(pass, *pass.rows, dattention, "attention");
+  if (slots_.out_proj.weight >= 0) {
+    linear_backward(pass, saved.attention_out.mat(r, c), dattention, slots_.out_proj, grads);
+    const Mat dheads = pass.scratch->rows1.mat(r, c);
+    kernels::gemm(dattention, w.out.backward, dheads, Store::kOverwrite);
+    dattention = dheads;
+  }
+  if (split != nullptr) {
+    attend_backward(pass, saved, dattention, split->dq, split->dk, split->dv);
+    copy_rows(dmid, split->dh);
+    return;
+  }
+  const Mat dq = pass.scratch->dq.mat(r, c);
+  if (pass.path == AttentionPath::kFolded) {
+    folded_backward(pass, saved, dattention, grads, dq, dh);
+  } else {
+    const Mat dk = pass.scratch->dk.mat(n, c);
+    const Mat dv = pass.scratch->dv.mat(n, c);
+    attend_backward(pass, saved, dattention, dq, dk, dv);
+    projection_backward(pass, source(saved, n), dk, 1, grads);
+    projection_backward(pass, source(saved, n), dv, 2, grads);
+    kernels::gemm(dk, w.k.backward, dh, Store::kOverwrite);
+    kernels::gemm(dv, w.v.backward, dh, Store::kAdd);
+  }
+  projection_backward(pass, read_source(pass, saved), dq, 0, grads);
+  Mat dread = dh;
+  if (pass.path == AttentionPath::kPlain) {
+    kernels::gemm(dq, w.q.backward, dh, Store::kAdd);
+  } else {
+    dread = pass.scratch->rows1.mat(r, c);
+    kernels::gemm(dq, w.q.backward, dread, Store::kOverwrite);
+    add_read_rows(pass, dread, dh);
+  }
+  if (!post) {
+    kernels::layer_norm_backward(dh, weight1, norm1, dh, grad(grads, slots_.norm1_weight), grad(grads, slots_.norm1_bias));
+  }
+  add_read_rows(pass, dmid, dh);
+}
+
+}  // namespace locus

@@ -1,0 +1,321 @@
+#include "model/encoder.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/rng.h"
+#include "kernels/elementwise.h"
+#include "kernels/gemm.h"
+
+namespace locus {
+
+using kernels::Store;
+
+namespace {
+
+constexpr std::int64_t kMostSplitFeatures = 64;
+
+void fill_zero(Buffer& buffer, std::int64_t n) { std::fill_n(buffer.data(), n, 0.0f); }
+
+}  // namespace
+
+Savings no_savings() { return {}; }
+
+Savings admitted_savings(const ModelStructure& s) {
+  Savings out;
+  const TrainConfig& t = s.config.train;
+  const ModelConfig& m = s.config.model;
+  const bool one_row = m.readout == Readout::kToken || m.readout == Readout::kGiven || m.readout == Readout::kCls;
+  if (s.layers() > 0 && t.save_last_layer && (one_row || m.readout == Readout::kMasked)) {
+    const bool encoding_folds = !s.blocks.back().has_pe || !s.encoding->forbids_folding();
+    const bool heads_fold = m.heads == 1 || s.head_width() % kernels::kPanel == 0;
+    const bool folds = t.fold_single_query && one_row && encoding_folds && heads_fold && m.attention_dropout == 0;
+    out.last = folds ? AttentionPath::kFolded : AttentionPath::kRows;
+  }
+  const bool first_is_last = s.layers() == 1 && out.last != AttentionPath::kPlain;
+  out.split_first = t.save_first_layer && s.layers() > 0 && !first_is_last && s.post_norm() && s.embed.weight >= 0 &&
+                    s.config.pe.dropout == 0 && (s.shape.ids || s.shape.features <= kMostSplitFeatures);
+  return out;
+}
+
+Prepared::Prepared(const ModelStructure& s) : s_(s), embedding_(s), weights_(s) {
+  const std::int64_t c = s.width();
+  token_buffer_ = Buffer(embedding_.rows() * c);
+  split_buffer_ = Buffer(embedding_.rows() * 4 * c);
+  split_position_buffer_ = Buffer(s.tokens * 4 * c);
+  token_table_ = token_buffer_.mat(embedding_.rows(), c);
+  split_table_ = split_buffer_.mat(embedding_.rows(), 4 * c);
+  split_positions_ = split_position_buffer_.mat(s.tokens, 4 * c);
+  if (s.encoding->adds_to_input()) {
+    for (const BlockSlots& b : s.blocks) positions_.emplace_back(b.has_pe ? s.tokens * c : 0);
+  }
+}
+
+ConstMat Prepared::positions(std::int64_t layer) const {
+  if (positions_.empty() || !s_.blocks[static_cast<std::size_t>(layer)].has_pe) return {};
+  return const_cast<Buffer&>(positions_[static_cast<std::size_t>(layer)]).mat(s_.tokens, s_.width());
+}
+
+// out (rows, 4C) = vector, W_q vector, W_k vector, W_v vector (and their biases).
+void Prepared::split_rows(ConstMat vectors, bool with_bias, Mat out) const {
+  const std::int64_t c = s_.width();
+  const PackedBlock& w = weights_.block(0);
+  const PackedLinear* const parts[] = {&w.q, &w.k, &w.v};
+  for (std::int64_t r = 0; r < vectors.rows; ++r) std::copy_n(vectors.row(r), c, out.row(r));
+  for (std::int64_t i = 0; i < 3; ++i) {
+    kernels::gemm(vectors, parts[i]->forward, out.block(0, vectors.rows, (i + 1) * c, c), Store::kOverwrite,
+                  with_bias ? parts[i]->bias : nullptr);
+  }
+}
+
+void Prepared::update(const float* params, const PeStep& step, ThreadPool* pool) {
+  step_ = step;
+  weights_.update(params, pool);
+  embedding_.build_table(params, token_table_);
+  for (std::size_t l = 0; l < positions_.size(); ++l) {
+    if (!s_.blocks[l].has_pe) continue;
+    std::vector<const float*> pe;
+    for (const std::int64_t slot : s_.blocks[l].pe) pe.push_back(params + s_.layout[slot].offset);
+    s_.encoding->table(pe, step, positions_[l].mat(s_.tokens, s_.width()));
+  }
+  if (!admitted_savings(s_).split_first) return;
+  split_rows(token_table_, false, split_table_);
+  const ConstMat p = positions(0);
+  if (p.data != nullptr) {
+    split_rows(p, true, split_positions_);
+  } else {
+    AlignedBuffer<float> zero(static_cast<std::size_t>(s_.tokens * s_.width()));
+    split_rows(ConstMat(zero.data(), s_.tokens, s_.width()), true, split_positions_);
+  }
+}
+
+EncoderPass::EncoderPass(const ModelStructure& s, std::int64_t max_sequences, const Savings& savings)
+    : s_(s),
+      savings_(savings),
+      capacity_{max_sequences, max_sequences * s.tokens, max_rows_read(s, max_sequences)},
+      embedding_(s),
+      saved_(s.blocks.size()),
+      scratch_(s, capacity_),
+      readout_(s, capacity_),
+      terms_(s.blocks.size()) {
+  const std::int64_t c = s.width();
+  const std::int64_t n = capacity_.tokens;
+  const std::int64_t columns = savings_.split_first ? 4 * c : c;
+  for (std::int64_t l = 0; l < s.layers(); ++l) {
+    blocks_.emplace_back(s, l);
+    const bool last = l + 1 == s.layers();
+    blocks_.back().allocate(saved_[static_cast<std::size_t>(l)], capacity_, last ? savings_.last : AttentionPath::kPlain,
+                            l == 0 && savings_.split_first);
+  }
+  final_ = Buffer(n * c);
+  gradient_ = Buffer(n * c);
+  dgradient_ = Buffer(n * c);
+  if (savings_.split_first) {
+    split_ = Buffer(n * 4 * c);
+    dsplit_ = Buffer(n * 4 * c);
+  }
+  dtokens_ = Buffer(embedding_.rows() * columns);
+  dpositions_ = Buffer(s.tokens * columns);
+}
+
+std::vector<const float*> EncoderPass::pe_params(const Prepared& prepared, std::int64_t layer) const {
+  std::vector<const float*> out;
+  for (const std::int64_t slot : s_.blocks[static_cast<std::size_t>(layer)].pe)
+    out.push_back(prepared.params() + s_.layout[slot].offset);
+  return out;
+}
+
+std::vector<float*> EncoderPass::pe_grads(std::int64_t layer) const {
+  std::vector<float*> out;
+  if (grads_ == nullptr) return out;
+  for (const std::int64_t slot : s_.blocks[static_cast<std::size_t>(layer)].pe)
+    out.push_back(grads_ + s_.layout[slot].offset);
+  return out;
+}
+
+void EncoderPass::bind_terms(const Prepared& prepared, float* grads) {
+  grads_ = grads;
+  for (std::int64_t l = 0; l < s_.layers(); ++l) {
+    if (!s_.blocks[static_cast<std::size_t>(l)].has_pe) continue;
+    const std::vector<const float*> params = pe_params(prepared, l);
+    const std::vector<float*> gradients = pe_grads(l);
+    terms_[static_cast<std::size_t>(l)] = s_.encoding->terms(params, gradients);
+  }
+}
+
+void EncoderPass::begin_shard(const Prepared& prepared, float* grads) {
+  bind_terms(prepared, grads);
+  const std::int64_t columns = savings_.split_first ? 4 * s_.width() : s_.width();
+  fill_zero(dtokens_, embedding_.rows() * columns);
+  fill_zero(dpositions_, s_.tokens * columns);
+}
+
+Block::Pass EncoderPass::block_pass(const Prepared& prepared, const Microbatch& batch, const StepContext& step,
+                                    std::int64_t layer) {
+  Block::Pass pass;
+  const bool last = layer + 1 == s_.layers();
+  pass.weights = &prepared.weights();
+  pass.all_rows = &all_;
+  pass.path = last ? savings_.last : AttentionPath::kPlain;
+  pass.rows = pass.path == AttentionPath::kPlain ? &all_ : &read_;
+  pass.step = step;
+  pass.sequences = batch.sequences;
+  pass.first_sequence = batch.first;
+  pass.terms = terms_[static_cast<std::size_t>(layer)].get();
+  pass.scratch = &scratch_;
+  return pass;
+}
+
+void EncoderPass::input_dropout(const Microbatch& batch, const StepContext& step, std::int64_t layer, Mat h) const {
+  const PeConfig& pe = s_.config.pe;
+  if (pe.dropout <= 0 || !(step.training || pe.dropout_at_eval)) return;
+  const std::uint64_t seed = derive_seed(step.seed, "pe/dropout", static_cast<std::uint64_t>(layer));
+  kernels::dropout_apply(h, static_cast<float>(pe.dropout), seed,
+                         static_cast<std::uint64_t>(batch.first * s_.tokens * s_.width()));
+}
+
+// Noise, then the position table, then dropout on the sum.
+void EncoderPass::position_input(const Prepared& prepared, std::int64_t layer, const Microbatch& batch,
+                                 const StepContext& step, Mat h) const {
+  if (step.noise_sd > 0) {
+    for (std::int64_t b = 0; b < batch.sequences; ++b) {
+      Rng rng(derive_seed(step.noise_seed, "noise", static_cast<std::uint64_t>((batch.first + b) * 1000 + layer)), "input");
+      for (std::int64_t t = 0; t < s_.tokens; ++t) {
+        for (float& x : h.row_span(b * s_.tokens + t)) x += step.noise_sd * static_cast<float>(rng.normal());
+      }
+    }
+  }
+  const ConstMat table = prepared.positions(layer);
+  if (table.data == nullptr) return;
+  for (std::int64_t n = 0; n < h.rows; ++n) kernels::axpy(1.0f, table.row(n % s_.tokens), h.row(n), h.cols);
+  input_dropout(batch, step, layer, h);
+}
+
+Mat EncoderPass::forward(const Prepared& prepared, const Microbatch& batch, const StepContext& step, Observer* observer) {
+  LOCUS_CHECK(batch.sequences <= capacity_.sequences, "micro-batch larger than the pass was made for");
+  const std::int64_t c = s_.width();
+  const std::int64_t n = batch.sequences * s_.tokens;
+  if (all_.rows() != n) all_ = every_row(s_, batch.sequences);
+  read_ = rows_read(s_, batch);
+  const Mat final_all = final_.mat(n, c);
+  Mat x = s_.layers() > 0 && !savings_.split_first ? saved_[0].own_h.mat(n, c) : final_all;
+  if (savings_.split_first) {
+    const Mat split = split_.mat(n, 4 * c);
+    embedding_.gather(batch, prepared.split_table(), prepared.split_positions(), split);
+    Mat* const parts[] = {&saved_[0].h, &saved_[0].q, &saved_[0].k, &saved_[0].v};
+    for (std::int64_t i = 0; i < 4; ++i) *parts[i] = split.block(0, n, i * c, c);
+  } else {
+    embedding_.gather(batch, prepared.token_table(), {}, x);
+    if (observer != nullptr) observer->on_activation({"embed", x, batch.first, batch.sequences});
+  }
+  for (std::int64_t l = 0; l < s_.layers(); ++l) {
+    BlockSaved& saved = saved_[static_cast<std::size_t>(l)];
+    const bool projected = l == 0 && savings_.split_first;
+    if (!projected) {
+      saved.h = saved.own_h.mat(n, c);
+      position_input(prepared, l, batch, step, saved.h);
+    }
+    Block::Pass pass = block_pass(prepared, batch, step, l);
+    pass.observer = observer;
+    const bool last = l + 1 == s_.layers();
+    const Mat out = last ? final_.mat(pass.rows->rows(), c) : saved_[static_cast<std::size_t>(l + 1)].own_h.mat(n, c);
+    blocks_[static_cast<std::size_t>(l)].forward(pass, saved, projected, out);
+    x = out;
+  }
+  const Mat outputs = readout_.forward(prepared.weights(), batch, read_, only_rows(), x);
+  if (observer != nullptr) observer->on_activation({"head", outputs, batch.first, batch.sequences});
+  return outputs;
+}
+
+void EncoderPass::position_backward(const Prepared& prepared, std::int64_t layer, const Microbatch& batch,
+                                    const StepContext& step, Mat dh) {
+  if (prepared.positions(layer).data == nullptr) return;
+  input_dropout(batch, step, layer, dh);
+  const Mat dtable = scratch_.dq.mat(s_.tokens, s_.width());
+  for (std::int64_t t = 0; t < s_.tokens; ++t) std::fill_n(dtable.row(t), s_.width(), 0.0f);
+  for (std::int64_t n = 0; n < dh.rows; ++n) kernels::axpy(1.0f, dh.row(n), dtable.row(n % s_.tokens), dh.cols);
+  s_.encoding->table_backward(pe_params(prepared, layer), prepared.step(), dtable, pe_grads(layer));
+}
+
+void EncoderPass::backward(const Prepared& prepared, const Microbatch& batch, const StepContext& step) {
+  const std::int64_t c = s_.width();
+  const std::int64_t n = batch.sequences * s_.tokens;
+  const std::int64_t columns = savings_.split_first ? 4 * c : c;
+  const Mat dtokens = dtokens_.mat(embedding_.rows(), columns);
+  Mat dx = gradient_.mat(only_rows() ? read_.rows() : n, c);
+  Mat other = dgradient_.mat(n, c);
+  readout_.backward(prepared.weights(), batch, read_, only_rows(), grads_, dx);
+  for (std::int64_t l = s_.layers() - 1; l >= 0; --l) {
+    BlockSaved& saved = saved_[static_cast<std::size_t>(l)];
+    const Block::Pass pass = block_pass(prepared, batch, step, l);
+    const Block& block = blocks_[static_cast<std::size_t>(l)];
+    if (l == 0 && savings_.split_first) {
+      const Mat d = dsplit_.mat(n, 4 * c);
+      const SplitGradients split{d.block(0, n, 0, c), d.block(0, n, c, c), d.block(0, n, 2 * c, c), d.block(0, n, 3 * c, c)};
+      block.backward(pass, saved, dx, grads_, {}, &split);
+      embedding_.scatter(batch, d, dtokens, dpositions_.mat(s_.tokens, columns));
+      return;
+    }
+    const Mat dh(other.data, n, c);
+    block.backward(pass, saved, dx, grads_, dh, nullptr);
+    position_backward(prepared, l, batch, step, dh);
+    other = Mat(dx.data, n, c);
+    dx = dh;
+  }
+  embedding_.scatter(batch, dx, dtokens, {});
+}
+
+PassResult EncoderPass::train(const Prepared& prepared, const Microbatch& batch, const StepContext& step) {
+  PassResult result;
+  result.outputs = forward(prepared, batch, step, nullptr);
+  result.loss = readout_.loss(batch, read_, step.loss_weight);
+  backward(prepared, batch, step);
+  return result;
+}
+
+// The split projections' sums become gradients: of the in-projection by outer products with the few vectors behind them,
+// of those vectors by the transposed projections.
+void EncoderPass::end_shard(const Prepared& prepared) {
+  const std::int64_t c = s_.width();
+  const std::int64_t rows = embedding_.rows();
+  if (!savings_.split_first) {
+    embedding_.table_backward(dtokens_.mat(rows, c), grads_);
+    return;
+  }
+  const PackedBlock& w = prepared.weights().block(0);
+  const PackedLinear* const parts[] = {&w.q, &w.k, &w.v};
+  const BlockSlots& slots = s_.blocks[0];
+  float* dw = grads_ + s_.layout[slots.in_weight].offset;
+  const Mat dtokens = dtokens_.mat(rows, 4 * c);
+  const Mat dpositions = dpositions_.mat(s_.tokens, 4 * c);
+  const ConstMat positions = prepared.positions(0);
+  const Mat dtable = dtokens.block(0, rows, 0, c);
+  const Mat dposition_table = dpositions.block(0, s_.tokens, 0, c);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const Mat dt = dtokens.block(0, rows, (i + 1) * c, c);
+    const Mat dp = dpositions.block(0, s_.tokens, (i + 1) * c, c);
+    const Mat weight(dw + i * c * c, c, c);
+    kernels::gemm_at(dt, prepared.token_table(), weight, Store::kAdd, scratch_.product.data());
+    kernels::gemm(dt, parts[i]->backward, dtable, Store::kAdd);
+    if (positions.data != nullptr) {
+      kernels::gemm_at(dp, positions, weight, Store::kAdd, scratch_.product.data());
+      kernels::gemm(dp, parts[i]->backward, dposition_table, Store::kAdd);
+    }
+    if (slots.in_bias >= 0) kernels::add_column_sums(dp, grads_ + s_.layout[slots.in_bias].offset + i * c);
+  }
+  embedding_.table_backward(dtable, grads_);
+  if (positions.data != nullptr)
+    s_.encoding->table_backward(pe_params(prepared, 0), prepared.step(), dposition_table, pe_grads(0));
+}
+
+PassResult EncoderPass::evaluate(const Prepared& prepared, const Microbatch& batch, const StepContext& step,
+                                 Observer* observer) {
+  bind_terms(prepared, nullptr);
+  PassResult result;
+  result.outputs = forward(prepared, batch, step, observer);
+  const bool has_targets = s_.shape.regression ? batch.values != nullptr : batch.labels != nullptr;
+  if (has_targets) result.loss = readout_.loss(batch, read_, step.loss_weight);
+  return result;
+}
+
+}  // namespace locus

@@ -1,0 +1,104 @@
+// The encoder: what a step prepares once from the parameters, and a pass that takes micro-batches through it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/matrix.h"
+#include "core/parallel.h"
+#include "model/block.h"
+#include "model/embedding.h"
+#include "model/microbatch.h"
+#include "model/observer.h"
+#include "model/readout.h"
+#include "model/structure.h"
+#include "model/weights.h"
+
+namespace locus {
+
+// Which exact savings a model admits: the one place that decides it.
+struct Savings {
+  AttentionPath last = AttentionPath::kPlain;
+  bool split_first = false;
+};
+Savings admitted_savings(const ModelStructure& structure);
+Savings no_savings();
+
+// Everything derived from the parameters that all passes share: packed weights, position tables, split projections.
+class Prepared {
+ public:
+  explicit Prepared(const ModelStructure& structure);
+  void update(const float* params, const PeStep& step, ThreadPool* pool = nullptr);
+
+  const PackedWeights& weights() const { return weights_; }
+  const float* params() const { return weights_.params(); }
+  const PeStep& step() const { return step_; }
+  ConstMat positions(std::int64_t layer) const;                  // (T,C), null data where the block adds none
+  ConstMat token_table() const { return token_table_; }          // (rows, C)
+  ConstMat split_table() const { return split_table_; }          // (rows, 4C): token, q, k, v
+  ConstMat split_positions() const { return split_positions_; }  // (T, 4C), biases included
+
+ private:
+  void split_rows(ConstMat vectors, bool with_bias, Mat out) const;
+  const ModelStructure& s_;
+  Embedding embedding_;
+  PackedWeights weights_;
+  PeStep step_;
+  std::vector<Buffer> positions_;
+  Buffer token_buffer_, split_buffer_, split_position_buffer_;
+  mutable Mat token_table_, split_table_, split_positions_;
+};
+
+struct PassResult {
+  double loss = 0;  // weighted
+  Mat outputs;      // (examples or rows read, O)
+};
+
+// A thread's own space to run micro-batches in.
+class EncoderPass {
+ public:
+  // `gradients` (an arena) may be null for evaluation; it is only read as an address until backward adds to it.
+  EncoderPass(const ModelStructure& structure, std::int64_t max_sequences, const Savings& savings);
+
+  // Gradients from here on go to `grads`, already zero; end_shard finishes sums kept aside.
+  void begin_shard(const Prepared& prepared, float* grads);
+  PassResult train(const Prepared& prepared, const Microbatch& batch, const StepContext& step);
+  void end_shard(const Prepared& prepared);
+
+  // Forward alone; the loss only where `batch` has labels or targets.
+  PassResult evaluate(const Prepared& prepared, const Microbatch& batch, const StepContext& step,
+                      Observer* observer = nullptr);
+
+  std::int64_t max_sequences() const { return capacity_.sequences; }
+  const RowSet& rows() const { return read_; }  // of the last micro-batch
+
+ private:
+  Mat forward(const Prepared& prepared, const Microbatch& batch, const StepContext& step, Observer* observer);
+  void backward(const Prepared& prepared, const Microbatch& batch, const StepContext& step);
+  void position_input(const Prepared& prepared, std::int64_t layer, const Microbatch& batch, const StepContext& step,
+                      Mat h) const;
+  void position_backward(const Prepared& prepared, std::int64_t layer, const Microbatch& batch, const StepContext& step,
+                         Mat dh);
+  Block::Pass block_pass(const Prepared& prepared, const Microbatch& batch, const StepContext& step, std::int64_t layer);
+  void bind_terms(const Prepared& prepared, float* grads);
+  void input_dropout(const Microbatch& batch, const StepContext& step, std::int64_t layer, Mat h) const;
+  std::vector<const float*> pe_params(const Prepared& prepared, std::int64_t layer) const;
+  std::vector<float*> pe_grads(std::int64_t layer) const;
+  bool only_rows() const { return savings_.last != AttentionPath::kPlain; }
+
+  const ModelStructure& s_;
+  Savings savings_;
+  Capacity capacity_;
+  Embedding embedding_;
+  std::vector<Block> blocks_;
+  std::vector<BlockSaved> saved_;
+  BlockScratch scratch_;
+  ReadoutPass readout_;
+  RowSet all_, read_;
+  Buffer final_, gradient_, dgradient_, split_, dsplit_;
+  Buffer dtokens_, dpositions_;  // sums over a shard: (rows, C or 4C), (T, C or 4C)
+  std::vector<std::unique_ptr<kernels::AttentionTerms>> terms_;
+  float* grads_ = nullptr;
+};
+
+}  // namespace locus

@@ -1,0 +1,235 @@
+#include "run/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "io/file.h"
+#include "run/layout.h"
+
+namespace locus {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kReserved[] = {"epoch", "step", "seconds", "lr", "grad_norm"};
+
+bool is_reserved(std::string_view key) {
+  return std::find(std::begin(kReserved), std::end(kReserved), key) != std::end(kReserved);
+}
+
+void check_row(const MetricRow& row) {
+  std::set<std::string_view> seen;
+  for (const auto& [key, value] : row.values) {
+    LOCUS_CHECK(!key.empty() && !is_reserved(key) && seen.insert(key).second, "bad or repeated metric name: " + key);
+  }
+}
+
+double number_at(const Json& object, const char* key) {
+  const auto it = object.find(key);
+  if (it == object.end()) throw IoError({.what = fmt::format("'{}' is missing", key)});
+  const auto number = number_of_json(nlohmann::json(*it));
+  if (!number) throw IoError({.what = fmt::format("'{}' is no number", key)});
+  return *number;
+}
+
+std::int64_t count_at(const Json& object, const char* key) {
+  const auto it = object.find(key);
+  if (it == object.end() || !it->is_number_integer() || it->get<std::int64_t>() < 0) {
+    throw IoError({.what = fmt::format("'{}' is missing or no count", key)});
+  }
+  return it->get<std::int64_t>();
+}
+
+MetricRow parse_row(std::string_view line) {
+  const Json object = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) throw IoError({.what = "no JSON object"});
+  MetricRow row;
+  row.epoch = count_at(object, "epoch");
+  row.step = count_at(object, "step");
+  row.seconds = number_at(object, "seconds");
+  row.lr = number_at(object, "lr");
+  row.grad_norm = number_at(object, "grad_norm");
+  for (const auto& [key, value] : object.items()) {
+    if (!is_reserved(key)) row.values.emplace_back(key, number_at(object, key.c_str()));
+  }
+  return row;
+}
+
+// Bytes up to and with the `count`-th newline; npos when there are fewer.
+std::size_t length_of_lines(std::string_view text, std::int64_t count) {
+  std::size_t length = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::size_t newline = text.find('\n', length);
+    if (newline == std::string_view::npos) return newline;
+    length = newline + 1;
+  }
+  return length;
+}
+
+}  // namespace
+
+std::optional<double> MetricRow::find(std::string_view name) const {
+  for (const auto& [key, value] : values) {
+    if (key == name) return value;
+  }
+  return std::nullopt;
+}
+
+MetricKey parse_metric_key(std::string_view key) {
+  const std::size_t first = key.find('.');
+  if (first == std::string_view::npos) return {"", std::string(key), ""};
+  const std::size_t second = key.find('.', first + 1);
+  if (second == std::string_view::npos) return {std::string(key.substr(0, first)), std::string(key.substr(first + 1)), ""};
+  return {std::string(key.substr(0, first)), std::string(key.substr(first + 1, second - first - 1)),
+          std::string(key.substr(second + 1))};
+}
+
+std::string metrics_json_line(const MetricRow& row) {
+  std::string line = fmt::format(R"({{"epoch":{},"step":{},"seconds":{},"lr":{},"grad_norm":{})", row.epoch, row.step,
+                                 json_number(row.seconds), json_number(row.lr), json_number(row.grad_norm));
+  for (const auto& [key, value] : row.values) line += fmt::format(",{}:{}", json_text(key), json_number(value));
+  return line + "}\n";
+}
+
+std::string metrics_csv_lines(const MetricRow& row) {
+  std::string lines;
+  const auto add = [&](const MetricKey& key, double value) {
+    lines += fmt::format("{},{},{},{},{},{}\n", row.epoch, row.step, csv_field(key.split), csv_field(key.condition),
+                         csv_field(key.measure), shortest(value));
+  };
+  add({"train", "lr", ""}, row.lr);
+  add({"train", "grad_norm", ""}, row.grad_norm);
+  for (const auto& [key, value] : row.values) add(parse_metric_key(key), value);
+  return lines;
+}
+
+MetricsWriter::MetricsWriter(const fs::path& folder)
+    : jsonl_(folder / run_files::kMetricsJsonl), csv_(folder / run_files::kMetricsCsv) {
+  const std::string text = read_text_file(jsonl_.path());
+  rows_ = std::count(text.begin(), text.end(), '\n');
+}
+
+void MetricsWriter::append(const MetricRow& row) {
+  check_row(row);
+  const std::uint64_t before = jsonl_.size();
+  jsonl_.append(metrics_json_line(row));
+  try {
+    csv_.append((csv_.size() == 0 ? std::string(kMetricsCsvHeader) : std::string()) + metrics_csv_lines(row));
+  } catch (...) {
+    jsonl_.truncate(before);
+    throw;
+  }
+  ++rows_;
+}
+
+MetricsPosition MetricsWriter::position() const { return {rows_, static_cast<std::int64_t>(csv_.size())}; }
+
+double MetricsWriter::truncate(const MetricsPosition& position) {
+  LOCUS_CHECK(position.rows >= 0 && position.csv_bytes >= 0, "a position is not negative");
+  const std::string text = read_text_file(jsonl_.path());
+  const std::size_t length = length_of_lines(text, position.rows);
+  if (length == std::string_view::npos) {
+    throw IoError({.what = "the metrics do not reach as far as the checkpoint",
+                   .where = jsonl_.path().string(),
+                   .got = fmt::format("{} rows", std::count(text.begin(), text.end(), '\n')),
+                   .expected = fmt::format("{} rows", position.rows),
+                   .hint = "put the file back as it was, or choose another --out and start anew"});
+  }
+  const std::string_view kept = std::string_view(text).substr(0, length);
+  const std::string csv = read_text_file(csv_.path());
+  const auto csv_length = static_cast<std::size_t>(position.csv_bytes);
+  const bool csv_fits = csv.size() >= csv_length && (csv_length == 0 ? position.rows == 0 : csv[csv_length - 1] == '\n');
+  if (csv_fits) {
+    csv_.truncate(csv_length);
+  } else {
+    rebuild_csv(kept);
+  }
+  jsonl_.truncate(length);
+  rows_ = position.rows;
+  if (position.rows == 0) return 0;
+  const std::size_t last = length_of_lines(kept, position.rows - 1);
+  const Json row = Json::parse(kept.substr(last), nullptr, /*allow_exceptions=*/false);
+  return row.is_object() && row.contains("seconds") ? number_of_json(nlohmann::json(row["seconds"])).value_or(0) : 0;
+}
+
+void MetricsWriter::rebuild_csv(std::string_view kept_lines) {
+  std::string csv = kept_lines.empty() ? "" : std::string(kMetricsCsvHeader);
+  for (std::size_t begin = 0; begin < kept_lines.size();) {
+    const std::size_t newline = kept_lines.find('\n', begin);
+    try {
+      csv += metrics_csv_lines(parse_row(kept_lines.substr(begin, newline - begin)));
+    } catch (const IoError& e) {
+      throw IoError({.what = "metrics.csv is damaged and so are the JSON lines to make it again from",
+                     .where = jsonl_.path().string(),
+                     .got = e.parts().what,
+                     .hint = "put the files back as they were, or choose another --out and start anew"});
+    }
+    begin = newline + 1;
+  }
+  const fs::path path = csv_.path();
+  csv_.close();
+  write_file_atomic(path, csv);
+  csv_ = AppendFile(path);
+}
+
+void MetricsWriter::sync() {
+  jsonl_.sync();
+  csv_.sync();
+}
+
+std::vector<std::string> MetricsTable::names() const {
+  std::vector<std::string> names;
+  std::set<std::string_view> seen;
+  for (const MetricRow& row : rows) {
+    for (const auto& [key, value] : row.values) {
+      if (seen.insert(key).second) names.push_back(key);
+    }
+  }
+  return names;
+}
+
+std::optional<double> MetricsTable::last(std::string_view name) const {
+  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
+    if (const auto value = row->find(name)) return value;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::pair<std::int64_t, double>> MetricsTable::series(std::string_view name) const {
+  std::vector<std::pair<std::int64_t, double>> points;
+  for (const MetricRow& row : rows) {
+    if (const auto value = row.find(name)) points.emplace_back(row.epoch, *value);
+  }
+  return points;
+}
+
+MetricsTable read_metrics(const fs::path& jsonl, std::vector<std::string>& problems) {
+  MetricsTable table;
+  std::error_code code;
+  if (!fs::exists(jsonl, code)) return table;
+  const std::string text = read_text_file(jsonl);
+  std::int64_t number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    ++number;
+    const std::size_t newline = text.find('\n', begin);
+    if (newline == std::string::npos) {
+      problems.push_back(fmt::format("{}: line {} is incomplete and left out", jsonl.string(), number));
+      break;
+    }
+    try {
+      table.rows.push_back(parse_row(std::string_view(text).substr(begin, newline - begin)));
+    } catch (const IoError& e) {
+      problems.push_back(fmt::format("{}: line {} is left out: {}", jsonl.string(), number, e.parts().what));
+    }
+    begin = newline + 1;
+  }
+  return table;
+}
+
+}  // namespace locus

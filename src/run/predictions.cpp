@@ -1,0 +1,57 @@
+#include "run/predictions.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "run/layout.h"
+
+namespace locus {
+namespace {
+constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+}
+
+PredictionsWriter::PredictionsWriter(std::filesystem::path file, PredictionKind kind)
+    : target_(std::move(file)), kind_(kind), file_(temporary_name(target_)) {
+  buffer_ = kind == PredictionKind::kClassification ? "split,index,condition,cluster,label,predicted,correct\n"
+                                                    : "split,token,mse\n";
+}
+
+PredictionsWriter::~PredictionsWriter() {
+  if (file_.is_open()) ::unlink(file_.path().c_str());
+}
+
+void PredictionsWriter::add(const ClassPrediction& row) {
+  LOCUS_CHECK(kind_ == PredictionKind::kClassification, "rows are of the writer's kind");
+  buffer_ += fmt::format("{},{},{},{},{},{},{}\n", csv_field(row.split), row.index, csv_field(row.condition), row.cluster,
+                         row.label, row.predicted, row.label == row.predicted ? 1 : 0);
+  flush_if(buffer_.size() >= kBufferBytes);
+}
+
+void PredictionsWriter::add(std::string_view split, std::string_view token, double mse) {
+  LOCUS_CHECK(kind_ == PredictionKind::kRegression, "rows are of the writer's kind");
+  buffer_ += fmt::format("{},{},{}\n", csv_field(split), csv_field(token), shortest(mse));
+  flush_if(buffer_.size() >= kBufferBytes);
+}
+
+void PredictionsWriter::flush_if(bool condition) {
+  if (!condition) return;
+  file_.append(buffer_);
+  buffer_.clear();
+}
+
+void PredictionsWriter::finish() {
+  flush_if(true);
+  file_.sync();
+  if (std::rename(file_.path().c_str(), target_.c_str()) != 0) {
+    throw_system_error("cannot put the finished file in its place", target_, errno);
+  }
+  file_.close();
+  sync_folder(target_.parent_path());
+}
+
+}  // namespace locus

@@ -1,0 +1,79 @@
+#include "run/run_summary.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "io/file.h"
+#include "run/layout.h"
+
+namespace locus {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string text_at(const Json& json, const char* key) {
+  const auto it = json.find(key);
+  return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
+}
+
+std::int64_t count_at(const Json& json, const char* key, const std::filesystem::path& file) {
+  const auto it = json.find(key);
+  if (it == json.end() || !it->is_number_integer()) {
+    throw IoError({.what = std::string("'") + key + "' is missing or no count", .where = file.string()});
+  }
+  return it->get<std::int64_t>();
+}
+
+}  // namespace
+
+std::optional<double> Summary::find(std::string_view name) const {
+  for (const auto& [key, value] : values) {
+    if (key == name) return value;
+  }
+  return std::nullopt;
+}
+
+void write_summary_file(const std::filesystem::path& file, const Summary& summary) {
+  Json json;
+  json["status"] = kRunStatusNames[static_cast<std::size_t>(summary.status)];
+  json["reason"] = summary.reason;
+  json["epochs"] = summary.epochs;
+  json["steps"] = summary.steps;
+  json["seconds"] = json_value(summary.seconds);
+  json["config_hash"] = summary.config_hash;
+  json["data_hash"] = summary.data_hash;
+  json["signature"] = summary.signature;
+  for (const auto& [key, value] : summary.values) {
+    LOCUS_CHECK(!json.contains(key), "summary key is taken: " + key);
+    json[key] = json_value(value);
+  }
+  write_file_atomic(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Summary read_summary_file(const std::filesystem::path& file) {
+  const Json json = Json::parse(read_text_file(file), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) throw IoError({.what = "not a JSON object", .where = file.string()});
+  Summary summary;
+  const std::string status = text_at(json, "status");
+  const auto* const name = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), status);
+  if (name == kRunStatusNames.end()) throw IoError({.what = "unknown status", .where = file.string(), .got = status});
+  summary.status = static_cast<RunStatus>(name - kRunStatusNames.begin());
+  summary.reason = text_at(json, "reason");
+  summary.epochs = count_at(json, "epochs", file);
+  summary.steps = count_at(json, "steps", file);
+  summary.config_hash = text_at(json, "config_hash");
+  summary.data_hash = text_at(json, "data_hash");
+  summary.signature = text_at(json, "signature");
+  for (const auto& [key, value] : json.items()) {
+    const auto number = number_of_json(nlohmann::json(value));
+    if (key == "seconds") {
+      summary.seconds = number.value_or(0);
+    } else if (number && key != "epochs" && key != "steps" && key.find('.') != std::string::npos) {
+      summary.values.emplace_back(key, *number);
+    }
+  }
+  return summary;
+}
+
+}  // namespace locus

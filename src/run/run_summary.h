@@ -1,0 +1,36 @@
+// How a run ended: summary.json.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace locus {
+
+enum class RunStatus { kFinished, kConverged, kInterrupted, kDiverged, kFailed };
+inline constexpr std::array<std::string_view, 5> kRunStatusNames = {"finished", "converged", "interrupted", "diverged",
+                                                                    "failed"};
+
+struct Summary {
+  RunStatus status = RunStatus::kFinished;
+  std::string reason;
+  std::int64_t epochs = 0;
+  std::int64_t steps = 0;
+  double seconds = 0;
+  std::string config_hash = {};  // these three are filled in by RunDirectory
+  std::string data_hash = {};
+  std::string signature = {};
+  std::vector<std::pair<std::string, double>> values = {};  // last value of every metric, by its name
+
+  std::optional<double> find(std::string_view name) const;
+};
+
+void write_summary_file(const std::filesystem::path& file, const Summary& summary);
+Summary read_summary_file(const std::filesystem::path& file);  // IoError
+
+}  // namespace locus

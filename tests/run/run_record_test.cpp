@@ -1,0 +1,97 @@
+#include "run/run_record.h"
+
+#include <cmath>
+#include <limits>
+
+#include "run/layout.h"
+#include "tests/run/run_testing.h"
+
+namespace locus {
+namespace {
+
+class RunRecordTest : public RunFolderTest {
+ protected:
+  void make_run() const {
+    RunDirectory run = open(small_identity({"pe.sigma=0.3"}));
+    const SmallCheckpoint small(10);
+    for (const char* name : {"init", "snapshots/2", "snapshots/10", "final"}) run.save_model(name, small.model());
+    run.append_metrics({1, 10, 0.5, 0, 0, {{"train.loss", 2}, {"heldout.accuracy", 0.5}}});
+    save(run, 10);
+    run.append_metrics({2, 20, 1.5, 0, 0, {{"train.loss", 1}}});
+    run.write_summary({.status = RunStatus::kDiverged,
+                       .reason = "NaN",
+                       .epochs = 2,
+                       .steps = 20,
+                       .seconds = 1.5,
+                       .values = {{"train.loss", std::numeric_limits<double>::quiet_NaN()}, {"heldout.accuracy", 0.5}}});
+  }
+};
+
+TEST_F(RunRecordTest, whole_run_is_read_without_problems) {
+  make_run();
+  const RunRecord record = read_run(out_);
+  EXPECT_TRUE(record.problems.empty()) << joined(record.problems);
+  ASSERT_TRUE(record.config.has_value());
+  EXPECT_EQ(record.config->pe.sigma, 0.3);
+  EXPECT_EQ(record.config_hash, small_identity({"pe.sigma=0.3"}).config_hash);
+  EXPECT_EQ(record.manifest["command"], "locus train a.toml");
+  EXPECT_EQ(record.metrics.rows.size(), 2U);
+  EXPECT_EQ(record.metrics.last("heldout.accuracy"), 0.5);
+  ASSERT_TRUE(record.summary.has_value());
+  EXPECT_EQ(record.summary->status, RunStatus::kDiverged);
+  EXPECT_EQ(record.summary->config_hash, record.config_hash);
+  EXPECT_TRUE(std::isnan(*record.summary->find("train.loss")));
+  EXPECT_TRUE(contains(bytes_of_file(out_ / "summary.json"), "\"train.loss\": \"nan\""));
+  std::vector<std::string> names;
+  for (const ModelEntry& m : record.models) names.push_back(m.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"init", "snapshots/2", "snapshots/10", "checkpoints/" + checkpoint_name(10),
+                                             "final"}));
+  EXPECT_EQ(record.best_model()->name, "final");
+  EXPECT_FALSE(record.training);
+}
+
+TEST_F(RunRecordTest, running_run_is_seen_as_such) {
+  const RunDirectory run = open(small_identity());
+  const RunRecord record = read_run(out_);
+  EXPECT_TRUE(record.training);
+  EXPECT_FALSE(record.summary.has_value());
+  EXPECT_TRUE(record.problems.empty()) << joined(record.problems);
+  EXPECT_EQ(record.best_model(), nullptr);
+}
+
+TEST_F(RunRecordTest, each_broken_part_is_a_problem_and_the_rest_is_read) {
+  make_run();
+  put_file(out_ / "manifest.json", "{");
+  put_file(out_ / "config.toml", "pe.sigm = 3");
+  put_file(out_ / "summary.json", "[1]");
+  fs::remove(out_ / "final/model.safetensors");
+  const RunRecord record = read_run(out_);
+  EXPECT_EQ(record.problems.size(), 4U) << joined(record.problems);
+  for (const char* part : {"manifest.json", "config.toml", "summary.json", "final/model.safetensors"}) {
+    EXPECT_TRUE(contains(joined(record.problems), part)) << part;
+  }
+  EXPECT_EQ(record.metrics.rows.size(), 2U);
+  EXPECT_FALSE(record.config.has_value());
+  EXPECT_EQ(record.best_model()->name, "checkpoints/" + checkpoint_name(10));
+}
+
+TEST_F(RunRecordTest, something_that_is_no_folder_is_an_error) {
+  EXPECT_THROW(read_run(root_ / "nowhere"), IoError);
+  put_file(root_ / "file", "");
+  EXPECT_THROW(read_run(root_ / "file"), IoError);
+}
+
+TEST_F(RunRecordTest, runs_are_found_below_folders_once_and_in_order) {
+  for (const char* name : {"sweep/b", "sweep/a", "single"}) {
+    RunDirectory::open_for_training(root_ / name, small_identity());
+  }
+  fs::create_directories(root_ / "sweep/webpage");
+  put_file(root_ / "sweep/webpage/manifest.json", "{}");
+  const std::vector<fs::path> folders = {root_ / "sweep", root_ / "single", root_ / "sweep/a", root_};
+  EXPECT_EQ(find_runs(folders), (std::vector<fs::path>{root_ / "single", root_ / "sweep/a", root_ / "sweep/b"}));
+  const std::vector<fs::path> missing = {root_ / "nowhere"};
+  EXPECT_THROW(find_runs(missing), IoError);
+}
+
+}  // namespace
+}  // namespace locus
