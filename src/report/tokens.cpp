@@ -12,6 +12,7 @@
 #include "io/safetensors.h"
 #include "report/markup.h"
 #include "report/theme.h"
+#include "run/dataset_info.h"
 #include "stats/matrix_correlation.h"
 
 namespace locus::report {
@@ -33,17 +34,6 @@ MatrixD to_matrix(const Tensor& tensor, const std::string& where) {
   MatrixD m(tensor.shape[0], tensor.shape[1]);
   m.values() = tensor.to_doubles();
   return m;
-}
-
-std::vector<std::string> names_in(const TensorFile& file, const std::string& key) {
-  const auto it = file.metadata.find(key);
-  if (it == file.metadata.end()) return {};
-  const nlohmann::json list = nlohmann::json::parse(it->second, nullptr, false);
-  std::vector<std::string> names;
-  for (const auto& item : list.is_array() ? list : nlohmann::json::array()) {
-    names.push_back(item.is_string() ? shorten(item.get<std::string>(), 60) : "");
-  }
-  return names;
 }
 
 void find_grid(Tokens& tokens) {
@@ -142,19 +132,13 @@ Tokens load_tokens(const Run& run, std::ptrdiff_t count) {
   const fs::path path = fs::path(run.path) / "dataset.safetensors";
   std::error_code code;
   if (!fs::exists(path, code)) return tokens;
-  const TensorFile file = read_safetensors(path, kLimits);
-  tokens.names = names_in(file, "token_names");
-  tokens.label_names = names_in(file, "label_names");
-  for (const Tensor& tensor : file.tensors) {
-    const bool per_token = !tensor.shape.empty() && tensor.shape[0] == count;
-    if (!per_token) continue;
-    if (tensor.name == "coordinates" && tensor.shape.size() == 2) tokens.coordinates = to_matrix(tensor, path.string());
-    if (tensor.name == "labels" && tensor.shape.size() == 1) {
-      for (const double v : tensor.to_doubles()) tokens.labels.push_back(static_cast<int>(std::clamp(v, -1e9, 1e9)));
-    }
-    if (tensor.name.rfind("truth.", 0) == 0 && tensor.shape.size() == 2 && tensor.shape[1] == count) {
-      tokens.truths[shorten(tensor.name.substr(6), 40)] = to_matrix(tensor, path.string());
-    }
+  DatasetInfo info = read_dataset_info(path);
+  for (const std::string& name : info.token_names) tokens.names.push_back(shorten(name, 60));
+  for (const std::string& name : info.label_names) tokens.label_names.push_back(shorten(name, 60));
+  if (info.coordinates.rows() == count) tokens.coordinates = std::move(info.coordinates);
+  if (static_cast<std::ptrdiff_t>(info.labels.size()) == count) tokens.labels.assign(info.labels.begin(), info.labels.end());
+  for (auto& [name, matrix] : info.truths) {
+    if (matrix.rows() == count && matrix.cols() == count) tokens.truths[shorten(name, 40)] = std::move(matrix);
   }
   find_grid(tokens);
   return tokens;
