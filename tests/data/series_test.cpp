@@ -134,6 +134,11 @@ TEST_F(SeriesTest, subjects_never_stand_on_both_sides) {
   for (const std::int32_t s : d.split("test").cluster) EXPECT_FALSE(train.contains(s));
   c.series.test_subjects = {"9"};
   EXPECT_EQ(make_series_dataset(c).description.at("subjects.test"), "9");
+  c.series.leave_out = 0;
+  EXPECT_EQ(make_series_dataset(c).description.at("subjects.test"), "8");
+  c.series.leave_out = 5;
+  EXPECT_THROW(make_series_dataset(c), ConfigError);
+  c.series.leave_out = -1;
   c.series.test_subjects = {"13"};
   EXPECT_THROW(make_series_dataset(c), ConfigError);
   c.series.test_subjects = {};
