@@ -15,8 +15,7 @@
 namespace locus {
 namespace {
 
-constexpr int kProposalsPerShuffle = 4;     // of one square with its rows, columns and symbols renamed
-constexpr int kProposalsPerDraw = 256;      // of one drawn square
+constexpr int kProposalsPerDraw = 256;      // of one drawn square, rows, columns and symbols renamed for each
 constexpr int kProposalsPerItem = 300'000;  // before a number of filled cells counts as used up
 
 constexpr int kStepsPerOutput = 100;  // of a walker
@@ -179,7 +178,7 @@ double PuzzleGenerator::witnesses(const Puzzle& puzzle) const {
 
 bool PuzzleGenerator::propose(Difficulty difficulty, int filled, Puzzle& puzzle) {
   if (square_uses_ == 0) square_ = sampler_.draw();
-  if (square_uses_ % kProposalsPerShuffle == 0) shuffle_square(square_, n_, rng_);
+  shuffle_square(square_, n_, rng_);
   square_uses_ = (square_uses_ + 1) % kProposalsPerDraw;
   const auto size = static_cast<std::uint32_t>(n_ * n_);
   puzzle.n = n_;
