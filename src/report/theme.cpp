@@ -105,7 +105,8 @@ std::string figure_rules(const Colour& colour) {
       "stroke-linecap:round}svg.fig .thin{fill:none;stroke-width:.8;opacity:.45}svg.fig .dash{stroke-dasharray:6 4}"
       "svg.fig .dot{stroke-dasharray:1.5 3.5}svg.fig .band{opacity:.16;stroke:none!important}"
       "svg.fig .mark{stroke-width:1}svg.fig .soft{opacity:.55}svg.fig .px{image-rendering:pixelated}"
-      "svg.fig .none{fill:none}svg.fig .hl{fill:none;stroke-width:1.6;opacity:0}svg.fig .err{stroke-width:1.4;fill:none}";
+      "svg.fig .none{fill:none}svg.fig .hl{fill:none;stroke-width:1.6;opacity:0}svg.fig .err{stroke-width:1.4;fill:none}"
+      "svg.fig .gap{stroke-width:6}";
   for (const Pair& p : all_pairs()) {
     if (p.name[0] != 'c' && p.name[0] != 'q') continue;
     rule(fmt::format("svg.fig .{}", p.name), "fill", p.name);
@@ -118,6 +119,7 @@ std::string figure_rules(const Colour& colour) {
   rule("svg.fig .axis", "stroke", "axis");
   rule("svg.fig .ring", "stroke", "panel");
   rule("svg.fig .inkline", "stroke", "ink");
+  rule("svg.fig .gap", "stroke", "panel");
   rule("svg.fig .frame", "stroke", "axis");
   rule("svg.fig .hl", "stroke", "accent");
   css += "svg.fig .frame{fill:none;stroke-width:.8}svg.fig text.on-dark{fill:#fff}svg.fig text.on-light{fill:#111}";
