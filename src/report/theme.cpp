@@ -101,7 +101,7 @@ std::string figure_rules(const Colour& colour) {
   css +=
       "svg.fig,svg.fig text{font-family:system-ui,-apple-system,'Segoe UI','Helvetica Neue',Arial,'Liberation Sans',"
       "sans-serif}svg.fig text{font-size:11.5px}svg.fig text.ttl{font-size:13px;font-weight:600}"
-      "svg.fig text.small{font-size:10px}svg.fig .line{fill:none;stroke-width:1.8;stroke-linejoin:round;"
+      "svg.fig text.small{font-size:11px}svg.fig .line{fill:none;stroke-width:1.8;stroke-linejoin:round;"
       "stroke-linecap:round}svg.fig .thin{fill:none;stroke-width:.8;opacity:.45}svg.fig .dash{stroke-dasharray:6 4}"
       "svg.fig .dot{stroke-dasharray:1.5 3.5}svg.fig .band{opacity:.16;stroke:none!important}"
       "svg.fig .mark{stroke-width:1}svg.fig .soft{opacity:.55}svg.fig .px{image-rendering:pixelated}"

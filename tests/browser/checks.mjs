@@ -35,12 +35,16 @@ export const checks = [
     if (!text || !(await page.$("#fig-accuracy_vs_sigma circle[data-run]"))) return;
     const rows = parseCsv(text);
     const mark = await page.evaluate(() => {
-      const marks = Array.from(document.querySelectorAll("#fig-accuracy_vs_sigma circle[data-run]"));
-      marks[0].setAttribute("id", "probe");
-      return { value: marks[0].dataset.value, tip: marks[0].dataset.tip };
+      for (const m of document.querySelectorAll("#fig-accuracy_vs_sigma .ring")) m.remove();
+      document.querySelector("#fig-accuracy_vs_sigma").scrollIntoView({ block: "center", behavior: "instant" });
+      const top = Array.from(document.querySelectorAll("#fig-accuracy_vs_sigma circle[data-run]")).find((m) => {
+        const b = m.getBoundingClientRect();
+        return document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2) === m;  // not under another run's
+      });
+      top.setAttribute("id", "probe");
+      return { value: top.dataset.value };
     });
     ensure(rows.some((r) => r.value === mark.value), `value ${mark.value} is not in the CSV`);
-    await page.evaluate(() => { for (const m of document.querySelectorAll("#fig-accuracy_vs_sigma .ring")) m.remove(); });
     await hover(page, "#probe");
     const tip = await tipText(page);
     const shown = tip.match(/: (−?[\d.]+)/);

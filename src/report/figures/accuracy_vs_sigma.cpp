@@ -145,7 +145,7 @@ Figure draw_accuracy_vs_sigma(const AccuracyVsSigma& data) {
                 .y = {.label = data.measure.label(), .unit = data.measure.unit()},
                 .width = 460,
                 .height = 330,
-                .right_margin = labels ? 92.0 : 12.0};
+                .right_margin = labels ? 96.0 : 12.0};
   XyPlot plot(spec);
   draw_references(data, plot, figure);
   std::size_t low = SIZE_MAX, high = 0;
