@@ -15,7 +15,7 @@ TEST(SamplePages, are_written_where_asked) {
   const char* dir = std::getenv("LOCUS_SAMPLE_DIR");
   if (dir == nullptr) GTEST_SKIP() << "set LOCUS_SAMPLE_DIR to write the pages the browser tests open";
   const fs::path root(dir);
-  write_lst_study(root / "lst", {});
+  write_lst_study(root / "lst", {.analyses = true});
   write_masked_study(root / "nmar", {});
   write_masked_study(root / "fmri", {.tokens = 360, .modules = 12, .brain = true});
   write_lst_study(root / "one", {.seeds = 1, .sigmas = {0.2}, .fixed = false});

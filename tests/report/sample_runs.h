@@ -1,6 +1,7 @@
 // Sample studies with planted structure, for tests and for the pages the browser tests open.
 #pragma once
 
+#include "tests/report/sample_analyses.h"
 #include "tests/support/fake_run.h"
 
 namespace locus::testing_support {
@@ -11,6 +12,7 @@ struct SampleOptions {
   bool fixed = true;
   int epochs = 60;
   bool tables = true;
+  bool analyses = false;
 };
 
 // A (T, C) table of noise of spread sigma plus `strength` times a code of the coordinates (sines of each axis).
@@ -49,6 +51,7 @@ inline void write_lst_study(const fs::path& dir, const SampleOptions& options) {
       run.learned.push_back(planted_table(run.coordinates, 32, sigma, strength / (1 + l), rng));
     }
     write_fake_run(dir / name, run);
+    if (options.analyses) write_fake_analyses(dir / name, {.quality = run.final_accuracy, .layers = 4}, "heldout", {});
   };
   for (const double sigma : options.sigmas) {
     for (int seed = 0; seed < options.seeds; ++seed) {
@@ -132,7 +135,10 @@ inline void write_masked_study(const fs::path& dir, const MaskedSample& sample) 
         run.initial.push_back(first);
         run.learned.push_back(last);
       }
-      write_fake_run(dir / fmt::format("sigma-{}_seed-{}", sigma, seed), run);
+      const fs::path place = dir / fmt::format("sigma-{}_seed-{}", sigma, seed);
+      write_fake_run(place, run);
+      write_fake_analyses(place, {.quality = 0.8 - 0.3 * sigma, .tokens = T, .layers = 4, .labels = true}, "test",
+                          run.labels);
     }
   }
 }
