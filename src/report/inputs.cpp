@@ -199,7 +199,11 @@ std::string Measure::words() const {
 std::string Measure::label() const { return is_fraction() ? words() + " (%)" : words(); }
 std::string Measure::show(double value) const { return is_fraction() ? percent(value) : pretty(value, 4); }
 std::string Measure::show_difference(double value) const {
-  return is_fraction() ? pretty(100 * value, 3) + " points" : pretty(value, 3);
+  if (!is_fraction()) return pretty(value, 3);
+  std::string text = fmt::format("{:.1f}", 100 * value);
+  if (text == "-0.0") text = "0.0";
+  if (text[0] == '-') text.replace(0, 1, "−");
+  return text + " points";
 }
 
 std::string encoding_name(const RunConfig& c) {

@@ -77,8 +77,8 @@ std::vector<Pair> ramp() {
   std::vector<Pair> out;
   for (int i = 0; i < kRampSteps; ++i) {
     const double w = i / (kRampSteps - 1.0);
-    out.push_back({kNames[i], value(map[static_cast<std::size_t>(std::lround(20 + w * 175))]),
-                   value(map[static_cast<std::size_t>(std::lround(235 - w * 150))])});
+    out.push_back({kNames[i], value(map[static_cast<std::size_t>(std::lround(20 + w * 160))]),
+                   value(map[static_cast<std::size_t>(std::lround(242 - w * 132))])});
   }
   return out;
 }

@@ -88,7 +88,7 @@ Figure draw_agreement(const Agreement& data) {
   figure.variants.emplace_back();
   std::map<int, LegendEntry> legend;
   for (const Agreement::View& view : data.views) {
-    const std::string rho = std::isfinite(view.over_runs.r) ? fmt::format("ρ = {}, {}, n = {}", pretty(view.over_runs.r, 2),
+    const std::string rho = std::isfinite(view.over_runs.r) ? fmt::format("ρ = {}, {}, n = {}", r_text(view.over_runs.r),
                                                                           p_text(view.over_runs.p), view.dots.size())
                                                             : fmt::format("too few runs for ρ (n = {})", view.dots.size());
     XyPlot plot({.title = fmt::format("{}: {}", view.form == "plain" ? "Plain maps" : "Minus 1/T", rho),
@@ -121,7 +121,7 @@ Figure draw_agreement(const Agreement& data) {
   figure.caption = "One dot a run. ρ: Spearman's rank correlation over all runs. ";
   if (std::isfinite(means.r)) {
     figure.caption += fmt::format("Over the means of the {} values of σ ρ = {}: so few points give a high ρ easily. ",
-                                  means.n, pretty(means.r, 2));
+                                  means.n, r_text(means.r));
   }
   figure.caption += "Dotted: mean agreement of untrained models, the floor.";
   figure.csv = csv_agreement(data);

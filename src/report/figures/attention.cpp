@@ -140,7 +140,7 @@ MatrixSpec map_spec(const AttentionFigure::Model& model, const MatrixD& map, con
   spec.lo = 0;
   spec.hi = *std::max_element(map.values().begin(), map.values().end());
   if (!(spec.hi > 0)) spec.hi = 1;
-  spec.bar_label = "weight (row: query, column: key)";
+  spec.bar_label = "weight";
   spec.size = 260;
   return spec;
 }

@@ -61,10 +61,11 @@ Panel draw_panel(const Interventions& data, const Measure& measure) {
   for (const std::string& kind : data.kinds) {
     if (kind != "none" && kinds.size() < 8) kinds.push_back(kind);
   }
-  XyPlot plot({.title = "",
-               .x = {.label = "", .kind = AxisKind::kCategories, .categories = kinds},
-               .y = {.label = "change of " + measure.label(), .unit = measure.unit()},
-               .width = std::max(460.0, 96.0 * static_cast<double>(kinds.size()))});
+  XyPlot plot(
+      {.title = "",
+       .x = {.label = "", .kind = AxisKind::kCategories, .categories = kinds},
+       .y = {.label = "change of " + measure.words() + (measure.is_fraction() ? " (points)" : ""), .unit = measure.unit()},
+       .width = std::max(460.0, 96.0 * static_cast<double>(kinds.size()))});
   std::vector<int> groups;
   for (const auto& row : data.rows) {
     if (std::find(groups.begin(), groups.end(), row.group) == groups.end()) groups.push_back(row.group);

@@ -40,7 +40,7 @@ std::vector<SigmaPanel> panels_of(const Inputs& inputs, const std::string& truth
   std::vector<SigmaPanel> panels = {
       panel_of(inputs, "Correlation with the truth", "Pearson's r of cosines with " + truth,
                {"recovery", "truths", "pearson", {{"code", "raw"}, {"similarity", "cosine"}, {"truth", truth}}, layer}),
-      panel_of(inputs, "Procrustes distance", "norm-matched distance (0 equal, √2 unrelated)", layers("procrustes_matched")),
+      panel_of(inputs, "Procrustes distance", "norm-matched distance", layers("procrustes_matched")),
       panel_of(inputs, "Read-out of the places", "cross-validated R²", layers("readout_r2")),
       panel_of(inputs, "Label of the nearest token", "share that is right", layers("label_accuracy"))};
   const Wanted null = {"recovery", "layers", "procrustes_null", {{"model", "final"}}, layer};
@@ -82,7 +82,7 @@ Figure draw_recovery(const Recovery& data) {
   }
   figure.caption = fmt::format(
       "Means over runs ({}) with Student's 95 % interval; small dots: single runs. Distances are after both codes were "
-      "scaled to norm 1, because the raw distance falls with σ without any learning.",
+      "scaled to norm 1 (0: equal, √2: unrelated), because the raw distance falls with σ without any learning.",
       runs_text(data.layers[0]));
   figure.csv = csv_recovery(data);
   return figure;

@@ -90,7 +90,7 @@ Figure draw_similarity(const Similarity& data) {
       }
       std::string title = "Learned";
       if (!layer.with_truth.empty())
-        title += fmt::format(" (r = {} with {})", pretty(layer.with_truth[0], 2), model.truths[0].name);
+        title += fmt::format(" (r = {} with {})", r_text(layer.with_truth[0]), model.truths[0].name);
       MatrixSpec spec = spec_of(shared, fmt::format("m{}l{}f", m, l), title, layer.learned);
       add_panel(figure, variant, std::move(spec), true);
       if (!model.truths.empty() && (count <= kManyTokens || m == 0)) {
@@ -107,11 +107,10 @@ Figure draw_similarity(const Similarity& data) {
     }
   }
   figure.caption =
-      "Cosine of every pair of rows of the encoding table. Initial and learned share a colour scale that ends at the "
-      "largest "
-      "value off the diagonal; the diagonal is 1. r is Pearson's correlation of the entries above the diagonal: pairs that "
-      "share a "
-      "token depend on each other, so it carries no p-value here. Shown is the median run of a setting.";
+      "Cosine of every pair of rows of the encoding table. Each colour bar spans the values off the diagonal, which itself "
+      "is 1. "
+      "r is Pearson's correlation of the entries above the diagonal: pairs that share a token depend on each other, so it "
+      "carries no p-value here. Shown is the median run of a setting.";
   if (!data.models[0].tokens.labels.empty())
     figure.caption += " Tokens are sorted by their label, the strips' colours.";
   else if (data.models[0].tokens.is_grid())
