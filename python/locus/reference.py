@@ -16,6 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+TABLE_LIMIT = 1 << 24  # entries of a (T, T, D) table of relative vectors
+
 
 # ---------------------------------------------------------------------------------------------------------- safetensors
 _DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64,
@@ -261,8 +263,9 @@ class PositionalEncoding(nn.Module):
     def _cached(self, name: str, like: Tensor, make) -> Tensor:
         key = (name, like.dtype, like.device)
         if key not in self.cache:
-            made = make()
-            self.cache[key] = made.to(like.device) if not made.is_floating_point() else made.to(like.device, like.dtype)
+            with torch.inference_mode(False):  # what inference makes, training must be able to use
+                made = make()
+                self.cache[key] = made.to(like.device, like.dtype if made.is_floating_point() else made.dtype)
         return self.cache[key]
 
     def added(self, signs: Optional[Tensor]) -> Optional[Tensor]:
@@ -373,8 +376,9 @@ class Attention(nn.Module):
             return None
         key = (length, like.dtype, like.device)
         if key not in self.cache:
-            full = torch.full((length, length), -math.inf, dtype=like.dtype, device=like.device)
-            self.cache[key] = full.triu(1).unsqueeze(0)
+            with torch.inference_mode(False):
+                full = torch.full((length, length), -math.inf, dtype=like.dtype, device=like.device)
+                self.cache[key] = full.triu(1).unsqueeze(0)
         return self.cache[key]
 
     def _logits(self, q, k, pe, rows, batch) -> Tensor:
@@ -403,7 +407,7 @@ class Attention(nn.Module):
         index = index if rows is None else index[:, rows]
         if mask is not None and rows is not None:
             mask = mask[:, rows]
-        if index.dim() == 3 and index[0].numel() * self.head_width <= 1 << 24:
+        if index.dim() == 3 and index[0].numel() * self.head_width <= TABLE_LIMIT:
             table = sum(F.embedding(i, pe.key_table) for i in index).transpose(1, 2)
             if mask is None:
                 return torch.bmm(q.transpose(0, 1), table).transpose(0, 1)
@@ -417,7 +421,7 @@ class Attention(nn.Module):
     def _relative_values(self, pattern, pe, rows, batch) -> Tensor:
         index = pe._cached("index", pattern, lambda: pe.index)
         index = index if rows is None else index[:, rows]
-        if index.dim() == 3 and index[0].numel() * self.head_width <= 1 << 24:
+        if index.dim() == 3 and index[0].numel() * self.head_width <= TABLE_LIMIT:
             table = sum(F.embedding(i, pe.value_table) for i in index)
             return torch.bmm(pattern.transpose(0, 1), table).transpose(0, 1)
         weights = pattern.new_zeros(pattern.shape[0], pattern.shape[1], pe.value_table.shape[0])

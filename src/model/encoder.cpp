@@ -313,7 +313,7 @@ PassResult EncoderPass::evaluate(const Prepared& prepared, const Microbatch& bat
   bind_terms(prepared, nullptr);
   PassResult result;
   result.outputs = forward(prepared, batch, step, observer);
-  const bool has_targets = s_.shape.regression ? batch.values != nullptr : batch.labels != nullptr;
+  const bool has_targets = s_.shape.regression ? batch.targets != nullptr : batch.labels != nullptr;
   if (has_targets) result.loss = readout_.loss(batch, read_, step.loss_weight);
   return result;
 }

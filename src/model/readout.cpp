@@ -143,15 +143,15 @@ double ReadoutPass::loss(const Microbatch& batch, const RowSet& rows, double wei
     }
     return total * weight;
   }
-  for (std::int64_t b = 0; b < batch.sequences; ++b) {
-    const std::int64_t end = rows.offset[static_cast<std::size_t>(b + 1)];
-    for (std::int64_t r = rows.offset[static_cast<std::size_t>(b)]; r < end; ++r) {
-      const float* target = batch.values + (b * s_.shape.tokens + rows.position[static_cast<std::size_t>(r)]) * o;
-      for (std::int64_t i = 0; i < o; ++i) {
-        const double difference = static_cast<double>(out_(r, i)) - static_cast<double>(target[i]);
-        total += difference * difference;
-        d(r, i) = static_cast<float>(2 * weight * difference);
-      }
+  const bool per_token = s_.config.model.readout == Readout::kEvery || s_.config.model.readout == Readout::kMasked;
+  std::int64_t sequence = 0;
+  for (std::int64_t r = 0; r < out_.rows; ++r) {
+    while (per_token && r >= rows.offset[static_cast<std::size_t>(sequence + 1)]) ++sequence;
+    const std::int64_t place = per_token ? sequence * s_.shape.tokens + rows.position[static_cast<std::size_t>(r)] : r;
+    for (std::int64_t i = 0; i < o; ++i) {
+      const double difference = static_cast<double>(out_(r, i)) - static_cast<double>(batch.targets[place * o + i]);
+      total += difference * difference;
+      d(r, i) = static_cast<float>(2 * weight * difference);
     }
   }
   return total * weight;
