@@ -97,6 +97,7 @@ put("table", "short_header", "\x00x\nr1,1\n")
 put("table", "unclosed", '\x00a\n"b')
 put("table", "ragged", "\x00a,b\n1\n")
 put("table", "byte_order_mark", b"\x03\xef\xbb\xbf1;2\r3;4\r")
+put("table", "inner_byte_order_mark", b"\x00\n\n\xef\xbb\xbf\n1\n")
 put("table", "range", "\x00x\n1e999\n-1e-999\n+inf\n")
 
 
@@ -206,6 +207,7 @@ sparse = array("s", 5, (2, 2), element(5, struct.pack("<2i", 0, 1)), element(5, 
 put("mat", "doubles", mat5(doubles, small))
 put("mat", "packed", mat5(doubles, small, packed=True))
 put("mat", "sparse", mat5(sparse))
+put("mat", "sparse_logical", mat5(array("s", 5, (2, 1), element(5, struct.pack("<2i", 0, 1)), element(5, struct.pack("<2i", 0, 2)), element(9, b"\1\1"), flags=0x0200)))
 put("mat", "cell", mat5(array("c", 1, (1, 1)), doubles))
 put("mat", "complex", mat5(array("z", 6, (1, 1), element(9, bytes(8)), element(9, bytes(8)), flags=0x0800)))
 put("mat", "big_endian", mat5(array("x", 6, (1, 2), element(7, struct.pack(">2f", 1, 2), ">"), order=">"), order=">"))

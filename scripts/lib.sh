@@ -12,7 +12,7 @@ declare -A LOCUS_PACKAGES=(
   [oracles]="python3 python3-numpy python3-scipy python3-h5py"
   [lint]="clang-format clang-tidy shellcheck git"
   [bench]="libdnnl-dev python3 python3-numpy python3-torch"
-  [fuzz]="clang"
+  [fuzz]="clang-14 libclang-rt-14-dev"
   [browser]="chromium nodejs npm fonts-dejavu-core"
 )
 
@@ -45,7 +45,10 @@ install_packages() {
     as_root=(sudo)
   fi
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300)
-  "${apt[@]}" update >&2 || say "the package lists could not be refreshed; trying with those at hand"
+  if [[ -z ${LOCUS_LISTS_FRESH:-} ]]; then
+    "${apt[@]}" update >&2 || say "the package lists could not be refreshed; trying with those at hand"
+    LOCUS_LISTS_FRESH=1
+  fi
   "${apt[@]}" install --no-install-recommends "$@" >&2
 }
 

@@ -25,6 +25,8 @@ void describe(SeriesConfig& c, FieldList& list) {
               "what never stands on both sides: a subject, a run, a block of time (the end of each run), a sample (drawn)");
   list.texts("test_subjects", c.test_subjects, "subjects of the test split");
   list.integer("test_last", c.test_last, {0, 1e9}, "take the last so many subjects (by id) for testing");
+  list.integer("leave_out", c.leave_out, {-1, 1e9},
+               "test on the subject of this rank by id, from 0 (-1: off); goes before the rules above");
   list.number("test_fraction", c.test_fraction, {0, 0.9},
               "otherwise this part of subjects or runs (the last by id), time (the end) or samples");
   list.number("validation_fraction", c.validation_fraction, {0, 0.9}, "part of the rest kept for validation");

@@ -47,6 +47,7 @@ struct SeriesConfig {
   SplitBy split_by = SplitBy::kSubject;
   std::vector<std::string> test_subjects;
   std::int64_t test_last = 0;
+  std::int64_t leave_out = -1;  // >= 0: the subject of this rank by id, for leave-one-out
   double test_fraction = 0.2;
   double validation_fraction = 0.0;
   std::int64_t graph_neighbours = 10;  // of the connectivity graph behind Laplacian eigenvectors

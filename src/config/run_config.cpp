@@ -105,6 +105,9 @@ void describe(WatchConfig& c, FieldList& list) {
   list.integer("eval_every", c.eval_every, {1, 1e9}, "epochs between evaluations").identity = false;
   list.integer("eval_steps", c.eval_steps, kCount,
                "steps that count as one epoch for data without an end (0: one pass over the data)");
+  list.integer("eval_limit", c.eval_limit, kCount,
+               "most examples of a split evaluated on the way; the end takes all (0: all)")
+      .identity = false;
   list.integer("checkpoint_every", c.checkpoint_every, {1, 1e9}, "epochs between checkpoints").identity = false;
   list.number("checkpoint_seconds", c.checkpoint_seconds, {0, 1e9}, "or so much time, whichever comes first").identity =
       false;

@@ -136,6 +136,7 @@ struct StopConfig {
 struct WatchConfig {
   std::int64_t eval_every = 1;
   std::int64_t eval_steps = 0;
+  std::int64_t eval_limit = 0;
   std::int64_t checkpoint_every = 10;
   double checkpoint_seconds = 60;
   std::vector<double> snapshots;

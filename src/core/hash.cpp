@@ -1,5 +1,6 @@
 #include "core/hash.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -44,13 +45,21 @@ void Sha256::block(const std::uint8_t* p) {
 
 void Sha256::update(std::span<const std::byte> bytes) {
   total_ += bytes.size();
-  for (const std::byte b : bytes) {
-    tail_[tail_size_++] = static_cast<std::uint8_t>(b);
-    if (tail_size_ == tail_.size()) {
-      block(tail_.data());
-      tail_size_ = 0;
-    }
+  const auto* p = reinterpret_cast<const std::uint8_t*>(bytes.data());
+  std::size_t left = bytes.size();
+  if (tail_size_ > 0) {
+    const std::size_t take = std::min(left, tail_.size() - tail_size_);
+    std::memcpy(tail_.data() + tail_size_, p, take);
+    tail_size_ += take;
+    p += take;
+    left -= take;
+    if (tail_size_ < tail_.size()) return;
+    block(tail_.data());
+    tail_size_ = 0;
   }
+  for (; left >= tail_.size(); left -= tail_.size(), p += tail_.size()) block(p);
+  if (left > 0) std::memcpy(tail_.data(), p, left);
+  tail_size_ = left;
 }
 
 std::string Sha256::hex() {

@@ -19,11 +19,11 @@ namespace locus {
 namespace {
 
 using Candidates = std::span<const std::string_view>;
-constexpr std::array<std::string_view, 13> kNameColumns = {"name",  "roiname", "regionname", "parcelname", "labelname",
-                                                           "token", "region",  "parcel",     "label",      "roi",
+constexpr std::array<std::string_view, 13> kNameColumns = {"name",     "roiname", "regionname", "parcelname", "labelname",
+                                                           "token",    "region",  "parcel",     "label",      "roi",
                                                            "roilabel", "node",    "id"};
-constexpr std::array<std::string_view, 11> kNetworkColumns = {"network", "networkname", "net",   "module", "community", "system",
-                                                              "group",   "cluster",     "class", "label",  "networkid"};
+constexpr std::array<std::string_view, 11> kNetworkColumns = {
+    "network", "networkname", "net", "module", "community", "system", "group", "cluster", "class", "label", "networkid"};
 constexpr std::array<std::string_view, 4> kHemisphereColumns = {"hemisphere", "hemi", "side", "lr"};
 constexpr std::array<std::array<std::string_view, 3>, 3> kAxisColumns = {
     {{"x", "y", "z"}, {"r", "a", "s"}, {"xmni", "ymni", "zmni"}}};
@@ -200,7 +200,8 @@ class AtlasReader {
 };
 
 std::string some_of(const std::vector<std::string>& names) {
-  std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(5, names.size())));
+  std::vector<std::string> first(names.begin(),
+                                 names.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(5, names.size())));
   return join(first, ", ") + (names.size() > 5 ? fmt::format(" and {} more", names.size() - 5) : "");
 }
 

@@ -224,6 +224,11 @@ double choose_penalty(const Problem& p, const std::vector<Fold>& folds, const Ba
   return o.penalties[static_cast<std::size_t>(std::min_element(sums.begin(), sums.end()) - sums.begin())];
 }
 
+std::int64_t affordable_samples(std::int64_t variables) {
+  const double visible = static_cast<double>(variables) / 2;
+  return std::max<std::int64_t>(500, static_cast<std::int64_t>(5e10 / (visible * visible * visible / 3 + 1)));
+}
+
 }  // namespace
 
 const BaselineResult* Baselines::find(const std::string& split, const std::string& name) const {
@@ -264,9 +269,10 @@ Baselines compute_baselines(const Dataset& dataset, const BaselineOptions& optio
   Moments all(d);
   for (const Fold& f : folds) all.add(f.inside);
   const RidgeModel model = ridge_from(all, out.penalty);
+  const std::int64_t most = options.max_samples > 0 ? options.max_samples : affordable_samples(d);
   for (SplitBaselines& s : out.splits) {
     const Examples& e = dataset.split(s.split);
-    BaselineResult r{"ridge", 0, chosen_samples(e.count, options.max_samples, "baseline/" + s.split), {}};
+    BaselineResult r{"ridge", 0, chosen_samples(e.count, most, "baseline/" + s.split), {}};
     if (static_cast<std::int64_t>(r.samples.size()) < e.count) {
       out.notes.push_back(fmt::format("ridge on {}: {} of {} samples, drawn at random", s.split, r.samples.size(), e.count));
     }

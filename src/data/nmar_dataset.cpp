@@ -1,3 +1,4 @@
+// The simulated network as a data set: stability check, simulation, tokens with their true modules.
 #include <fmt/format.h>
 
 #include "core/error.h"

@@ -1,3 +1,4 @@
+// Region time series from files: which files, whose, which way round, in which order of regions.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -38,6 +38,13 @@ std::int64_t part_of(std::int64_t n, double fraction) {
 }
 
 std::set<std::string> named_units(const std::vector<std::string>& units, const SeriesConfig& c) {
+  if (c.leave_out >= static_cast<std::int64_t>(units.size())) {
+    throw ConfigError({.what = "series.leave_out is beyond the last subject",
+                       .where = "series.leave_out",
+                       .got = fmt::format("{}", c.leave_out),
+                       .expected = fmt::format("0 to {}", units.size() - 1)});
+  }
+  if (c.leave_out >= 0) return {units[static_cast<std::size_t>(c.leave_out)]};
   std::set<std::string> chosen;
   for (const std::string& wanted : c.test_subjects) {
     bool found = false;
@@ -140,8 +147,8 @@ bool id_less(const std::string& a, const std::string& b) {
 
 std::vector<RunWindows> split_windows(const RegionSeries& series, const SeriesConfig& c) {
   const bool whole = c.split_by == SplitBy::kSubject || c.split_by == SplitBy::kRun;
-  if (!whole && (!c.test_subjects.empty() || c.test_last > 0)) {
-    throw ConfigError({.what = "series.test_subjects and series.test_last need a split by subject or run",
+  if (!whole && (!c.test_subjects.empty() || c.test_last > 0 || c.leave_out >= 0)) {
+    throw ConfigError({.what = "series.test_subjects, test_last and leave_out need a split by subject or run",
                        .where = "series.split_by",
                        .got = std::string(kSplitByNames[static_cast<std::size_t>(c.split_by)]),
                        .expected = "subject or run",

@@ -1,3 +1,4 @@
+// The XML header of a CIFTI file: its two axes as series, parcels, maps or brain models.
 #include <fmt/format.h>
 
 #include <charconv>

@@ -107,7 +107,7 @@ std::string matlab_class_of(hid_t dataset) {
   }
   std::string text(size, '\0');
   if (H5Aread(attribute, type, text.data()) < 0) return {};
-  return text.c_str();
+  return text.substr(0, text.find('\0'));
 }
 
 Hdf5Dataset describe(hid_t dataset, std::string name) {

@@ -25,6 +25,7 @@ std::vector<Mat5Entry> scan(ByteSpan bytes, std::string_view file) {
 
 std::vector<MatVariable> variables_of(const std::vector<Mat5Entry>& entries) {
   std::vector<MatVariable> variables;
+  variables.reserve(entries.size());
   for (const Mat5Entry& entry : entries) variables.push_back(entry.variable);
   return variables;
 }
@@ -59,6 +60,7 @@ std::string described(const std::vector<MatVariable>& variables) {
 std::size_t choose_mat_variable(const std::vector<MatVariable>& variables, std::string_view name, std::string_view file) {
   if (!name.empty()) {
     std::vector<std::string> names;
+    names.reserve(variables.size());
     for (const MatVariable& v : variables) names.push_back(v.name);
     const auto it = std::find(names.begin(), names.end(), name);
     const auto index = static_cast<std::size_t>(it - names.begin());

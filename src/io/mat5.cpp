@@ -137,7 +137,9 @@ std::vector<double> load_sparse(ByteReader& reader, const MatVariable& variable,
   if (starts.back() < 0 || starts.back() > static_cast<double>(ir.data.size())) throw_mat(where, "damaged sparse matrix");
   const auto count = static_cast<std::uint64_t>(starts.back());
   const std::vector<double> row_of = numbers_of(ir, count, reader.swap(), where);
-  const std::vector<double> values = numbers_of(pr, count, reader.swap(), where);
+  // MATLAB tags the values of a logical sparse matrix as doubles but writes one byte each.
+  const bool byte_values = pr.type == 9 && pr.data.size() == count && count > 0;
+  const std::vector<double> values = numbers_of({byte_values ? 2 : pr.type, pr.data}, count, reader.swap(), where);
   std::vector<double> dense(rows * cols);
   for (std::uint64_t c = 0; c < cols; ++c) {
     if (!(starts[c] >= 0 && starts[c] <= starts[c + 1] && starts[c + 1] <= static_cast<double>(count))) {

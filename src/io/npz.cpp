@@ -1,3 +1,4 @@
+// Archives of npy arrays over the zip reader and writer.
 #include <fmt/format.h>
 
 #include "core/error.h"

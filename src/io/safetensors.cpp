@@ -161,6 +161,10 @@ Tensor cut_tensor(Entry& entry, ByteSpan data, std::uint64_t& end, std::string_v
   tensor.dtype = *dtype;
   tensor.shape = std::move(entry.shape);
   tensor.bytes.assign(part.begin(), part.end());
+  if (*dtype == DType::kBool) {
+    // Any byte but 0 means true; C++ knows only 0 and 1.
+    for (std::byte& b : tensor.bytes) b = b == std::byte{0} ? std::byte{0} : std::byte{1};
+  }
   return tensor;
 }
 
@@ -288,7 +292,7 @@ std::string write_safetensors(const std::filesystem::path& path, std::span<const
   Sha256 hash;
   hash.update(std::string_view(header).substr(8));
   for (const TensorView& t : tensors) hash.update(t.bytes);
-  const std::string checksum = hash.hex();
+  std::string checksum = hash.hex();
   const std::string key = fmt::format("\"{}\":\"", kChecksumKey);
   header.replace(header.find(key + kUnsetChecksum) + key.size(), checksum.size(), checksum);
   std::vector<ByteSpan> parts = {bytes_of(header)};

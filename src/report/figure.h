@@ -34,6 +34,7 @@ struct MatrixData {
   std::string id = {};  // unique in the figure; the panel's <g data-matrix="...">
   int rows = 0, cols = 0;
   double lo = 0, hi = 1;
+  bool symmetric = false;            // packed holds the upper triangle and the diagonal, row by row
   std::string packed = {};           // see packed_values
   std::vector<int> row_tokens = {};  // token of each row and column; empty: none
   std::vector<int> col_tokens = {};

@@ -48,9 +48,9 @@ std::string head_html(const std::string& title, const std::string& css) {
 }
 
 constexpr std::string_view kNavigation =
-    "<nav class=\"bar\" aria-label=\"Sections\"><div><a href=\"#answer\">Answer</a><a href=\"#run\">What was run</a>"
+    "<nav class=\"bar\" aria-label=\"Sections\"><div><a href=\"#answer\">Answer</a>"
     "<a href=\"#figures\">Figures</a><a href=\"#tables\">Tables</a><a href=\"#runs\">Runs</a><a "
-    "href=\"#reproduce\">Reproduce</a>"
+    "href=\"#run\">What was run</a><a href=\"#reproduce\">Reproduce</a>"
     "<span class=\"spacer\"></span><button type=\"button\" id=\"show-all\">Show all</button><button type=\"button\" "
     "id=\"theme\">"
     "Dark</button></div></nav>\n";
@@ -179,7 +179,7 @@ std::string make_page(const Inputs& inputs, const PageParts& parts) {
       "keep "
       "every run.</p>\n" +
       run_switches(inputs, runs_table(inputs));
-  out += "<h3>Each run</h3>\n" + drill_down_html(inputs);
+  out += drill_down_html(inputs);
   out += "<h2 id=\"run\">What was run</h2>\n" + facts_html(inputs);
   out += "<h2 id=\"reproduce\">How to reproduce</h2>\n" + reproduce_html(inputs);
   out +=

@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "report/markup.h"
 #include "report/page_html.h"
+#include "report/png.h"
 
 namespace locus::report {
 namespace {
@@ -48,8 +49,9 @@ std::string variant_html(const Figure& figure, std::size_t index) {
   const Variant& variant = figure.variants[index];
   json choices = json::array();
   for (const auto& [key, value] : variant.choices) choices.push_back(clean_utf8(value));
-  std::string out = fmt::format("<div class=\"variant{}\" data-choices=\"{}\">\n<div class=\"panels\">\n",
-                                index == 0 ? "" : " off", escape(choices.dump()));
+  std::string out =
+      fmt::format("<div class=\"variant{}\" data-choices=\"{}\">\n<div class=\"panels n{}\">\n", index == 0 ? "" : " off",
+                  escape(choices.dump()), std::min<std::size_t>(variant.panels.size(), 4));
   for (const Panel& panel : variant.panels) out += inline_svg(panel);
   return out + "</div>\n" + legend_html(variant.legend) + "</div>\n";
 }
@@ -130,12 +132,14 @@ std::string figure_html(const Figure& figure, const std::string& folder) {
 }
 
 json figure_data(const std::vector<Figure>& figures) {
-  json matrices = json::array(), tokens = json::object();
+  json matrices = json::array();
+  json tokens = json::object();
   for (const Figure& figure : figures) {
     for (const MatrixData& m : figure.matrices) {
       matrices.push_back({{"id", figure.name + "/" + m.id},
                           {"rows", m.rows},
                           {"cols", m.cols},
+                          {"symmetric", m.symmetric},
                           {"lo", m.lo},
                           {"hi", m.hi},
                           {"packed", m.packed},
@@ -146,7 +150,7 @@ json figure_data(const std::vector<Figure>& figures) {
     for (const std::string& name : figure.token_names) names.push_back(clean_utf8(name));
     if (!figure.token_names.empty()) tokens["fig-" + figure.name] = names;
   }
-  return {{"matrices", matrices}, {"tokens", tokens}};
+  return {{"steps", kPackedSteps}, {"matrices", matrices}, {"tokens", tokens}};
 }
 
 }  // namespace locus::report

@@ -207,9 +207,10 @@ std::string facts_html(const Inputs& inputs) {
 }
 
 std::string drill_down_html(const Inputs& inputs) {
-  std::string out;
+  std::string out =
+      fmt::format("<details id=\"each-run\"><summary>Each run in detail ({})</summary><div>\n", inputs.runs.size());
   for (std::size_t i = 0; i < inputs.runs.size(); ++i) out += run_details(inputs, static_cast<int>(i));
-  return out;
+  return out + "</div></details>\n";
 }
 
 std::string reproduce_html(const Inputs& inputs) {

@@ -129,6 +129,11 @@ void XyPlot::draw_x_ticks(Svg& svg, const Scale& x) const {
 }
 
 void XyPlot::draw_axes(Svg& svg, const Scale& x, const Scale& y) const {
+  if (!spec_.title.empty()) svg.text({area_.x, 15}, fit_text(spec_.title, spec_.width - area_.x, 13), "ttl");
+  if (spec_.bare) {
+    svg.rect(area_, "frame grid");
+    return;
+  }
   std::vector<Tick> y_ticks = y.ticks(5, spec_.y.unit);
   for (const Tick& t : y_ticks) {
     const double at = y(t.value);
@@ -140,7 +145,6 @@ void XyPlot::draw_axes(Svg& svg, const Scale& x, const Scale& y) const {
   const double middle = area_.x + area_.width / 2;
   svg.text({middle, spec_.height - 7}, fit_text(spec_.x.label, area_.width + 40, kFont), "", Anchor::kMiddle);
   svg.text_vertical({13, area_.y + area_.height / 2}, fit_text(spec_.y.label, spec_.height - 40, kFont), "");
-  if (!spec_.title.empty()) svg.text({area_.x, 15}, fit_text(spec_.title, spec_.width - area_.x, 13), "ttl");
 }
 
 void XyPlot::draw_estimate(Svg& svg, const Item& item, const Scale& x, const Scale& y) const {
@@ -226,7 +230,8 @@ Panel XyPlot::finish() {
   double widest = 12;
   for (const Tick& t : y.ticks(5, spec_.y.unit)) widest = std::max(widest, text_width(t.label, kFont));
   const double left = 22 + widest + 8, top = spec_.title.empty() ? 10 : 28;
-  area_ = {left, top, spec_.width - left - spec_.right_margin, spec_.height - top - 42};
+  area_ = spec_.bare ? Box{4, top, spec_.width - 8, spec_.height - top - 4}
+                     : Box{left, top, spec_.width - left - spec_.right_margin, spec_.height - top - 42};
   fit(x, y);
   Svg svg;
   draw_axes(svg, x, y);

@@ -30,6 +30,7 @@ struct PlotSpec {
   double height = 300;
   double right_margin = 12;  // room for the labels of reference lines
   bool equal_aspect = false;
+  bool bare = false;  // a frame instead of axes
 };
 
 // One value with the ends of its interval (NaN: none).

@@ -79,15 +79,15 @@ IndexImage matrix_image(ConstMatD values, double lo, double hi, int scale) {
   return image;
 }
 
-std::string packed_values(ConstMatD values, double lo, double hi) {
+std::string packed_values(ConstMatD values, double lo, double hi, bool symmetric) {
   Buffer raw;
   raw.reserve(static_cast<std::size_t>(values.rows * values.cols) * 2);
   const double span = hi > lo ? hi - lo : 1;
   for (std::ptrdiff_t r = 0; r < values.rows; ++r) {
-    for (std::ptrdiff_t c = 0; c < values.cols; ++c) {
+    for (std::ptrdiff_t c = symmetric ? r : 0; c < values.cols; ++c) {
       const double v = values(r, c);
       const double unit = std::clamp((v - lo) / span, 0.0, 1.0);
-      const auto step = std::isnan(v) ? 65535u : static_cast<unsigned>(std::lround(unit * 65534));
+      const auto step = std::isnan(v) ? 65535u : static_cast<unsigned>(std::lround(unit * kPackedSteps));
       raw.push_back(static_cast<unsigned char>(step & 255));
       raw.push_back(static_cast<unsigned char>(step >> 8));
     }

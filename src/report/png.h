@@ -27,7 +27,11 @@ std::string png_data_uri(const IndexImage& image, const std::array<Rgb, 256>& pa
 // One pixel per entry, each repeated `scale` times in both directions (readers that smooth enlarged images stay sharp).
 IndexImage matrix_image(ConstMatD values, double lo, double hi, int scale);
 
-// zlib-compressed, base64: values as unsigned 16-bit steps of [lo, hi], row-major; 65535 is NaN.
-std::string packed_values(ConstMatD values, double lo, double hi);
+// Steps of packed values: enough for three decimals of a correlation, few enough to compress.
+inline constexpr int kPackedSteps = 4000;
+
+// zlib-compressed, base64, little-endian unsigned 16-bit numbers: 0..kPackedSteps over [lo, hi], clipped; 65535 is NaN.
+// Row by row; of a symmetric matrix only the columns from the diagonal on.
+std::string packed_values(ConstMatD values, double lo, double hi, bool symmetric);
 
 }  // namespace locus::report

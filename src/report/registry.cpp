@@ -3,6 +3,11 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "report/figures/accuracy_vs_sigma.h"
+#include "report/figures/by_difficulty.h"
+#include "report/figures/position_map.h"
+#include "report/figures/similarity.h"
+#include "report/figures/sweep_heatmap.h"
+#include "report/figures/tiled_similarity.h"
 #include "report/figures/training_curves.h"
 
 namespace locus::report {
@@ -24,6 +29,16 @@ const std::vector<FigureSpec>& figure_specs() {
        make<collect_accuracy_vs_sigma, draw_accuracy_vs_sigma>},
       {"training_curves", "Loss and measure over training", "metrics.jsonl",
        make<collect_training_curves, draw_training_curves>},
+      {"by_difficulty", "The measure for each condition of the data", "summary.json with <split>.<measure>.<condition>",
+       make<collect_by_difficulty, draw_by_difficulty>},
+      {"sweep_heatmap", "The measure over σ and any other key", "runs that vary another key than σ",
+       make<collect_sweep_heatmap, draw_sweep_heatmap>},
+      {"similarity", "Cosines of the encoding table: initial, learned, truth",
+       "final/model.safetensors, dataset.safetensors", make<collect_similarity, draw_similarity>},
+      {"tiled_similarity", "One map of cosines per token of a grid", "final/model.safetensors, grid coordinates",
+       make<collect_tiled_similarity, draw_tiled_similarity>},
+      {"position_map", "Learned positions as a 2-D map", "final/model.safetensors, dataset.safetensors",
+       make<collect_position_map, draw_position_map>},
   };
   return specs;
 }

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Inputs load_inputs(const std::vector<std::string>& dirs) {
-  const std::vector<std::string> paths = find_runs(dirs);
+  const std::vector<std::string> paths = find_run_paths(dirs);
   if (paths.empty()) {
     throw IoError({.what = "no run found",
                    .where = "",

@@ -6,13 +6,16 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <set>
 
 #include "config/load.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "io/file.h"
 #include "report/markup.h"
+#include "run/files.h"
+#include "run/layout.h"
+#include "run/run_record.h"
+#include "run/run_summary.h"
 
 namespace locus::report {
 namespace {
@@ -23,28 +26,6 @@ using nlohmann::json;
 constexpr std::uint64_t kMaxTextBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kMaxCurvePoints = 160;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-bool is_run(const fs::path& dir) {
-  std::error_code code;
-  for (const char* file : {"config.toml", "manifest.json", "summary.json", "metrics.jsonl"}) {
-    if (fs::is_regular_file(dir / file, code)) return true;
-  }
-  return false;
-}
-
-void collect_runs(const fs::path& dir, int depth, std::set<std::string>& out) {
-  if (is_run(dir)) {
-    out.insert(dir.lexically_normal().string());
-    return;
-  }
-  if (depth == 0) return;
-  std::error_code code;
-  for (fs::directory_iterator it(dir, fs::directory_options::skip_permission_denied, code), end; !code && it != end;
-       it.increment(code)) {
-    std::error_code inner;
-    if (it->is_directory(inner) && !it->is_symlink(inner)) collect_runs(it->path(), depth - 1, out);
-  }
-}
 
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -62,7 +43,7 @@ void append_line(Curves& curves, const json& line) {
   const std::size_t before = curves.epochs.size();
   double epoch = static_cast<double>(before);
   for (const auto& [key, value] : line.items()) {
-    const std::optional<double> number = json_number(value);
+    const std::optional<double> number = number_of_json(value);
     if (!number) continue;
     if (key == "epoch") {
       epoch = *number;
@@ -109,29 +90,27 @@ void load_config(Run& run) {
     return;
   }
   RunConfig config;
-  load_toml_text(config, read_text_file(path, kMaxTextBytes), "config.toml");
+  load_toml_text(config, read_text_file(path, kMaxTextBytes), run_files::kConfig);
   run.config = config;
 }
 
 void load_summary(Run& run) {
-  std::string problem;
-  const json summary = load_json(run.path + "/summary.json", problem);
-  if (!summary.is_object()) {
-    std::error_code code;
-    const bool exists = fs::exists(fs::path(run.path) / "summary.json", code);
-    run.status = exists ? "broken" : "unfinished";
-    run.reason = exists ? problem : "no summary.json: the run has not ended, or was killed";
+  const fs::path path = fs::path(run.path) / run_files::kSummary;
+  std::error_code code;
+  if (!fs::exists(path, code)) {
+    const bool training = is_locked(fs::path(run.path) / run_files::kLock);
+    run.status = training ? "training" : "unfinished";
+    run.reason = training ? "a process is training it now" : "no summary.json: the run broke off";
     return;
   }
-  run.status = summary.contains("status") && summary["status"].is_string() ? summary["status"].get<std::string>() : "broken";
-  if (summary.contains("reason") && summary["reason"].is_string()) run.reason = summary["reason"].get<std::string>();
-  for (const auto& [key, value] : summary.items()) {
-    const std::optional<double> number = json_number(value);
-    if (number && key.find('.') != std::string::npos) run.metrics[key] = *number;
-    if (number && key == "epochs") run.epochs = *number;
-    if (number && key == "steps") run.steps = *number;
-    if (number && key == "seconds") run.seconds = *number;
-  }
+  run.status = "broken";
+  const Summary summary = read_summary_file(path);
+  run.status = std::string(kRunStatusNames[static_cast<std::size_t>(summary.status)]);
+  run.reason = summary.reason;
+  run.epochs = static_cast<double>(summary.epochs);
+  run.steps = static_cast<double>(summary.steps);
+  run.seconds = summary.seconds;
+  for (const auto& [name, value] : summary.values) run.metrics[name] = value;
 }
 
 // Where a run has no summary, its last evaluation stands for it.
@@ -205,16 +184,6 @@ void name_runs(std::vector<Run>& runs) {
 
 }  // namespace
 
-std::optional<double> json_number(const json& value) {
-  if (value.is_number()) return value.get<double>();
-  if (!value.is_string()) return std::nullopt;
-  const auto& text = value.get_ref<const std::string&>();
-  if (text == "nan" || text == "NaN") return kNan;
-  if (text == "inf") return std::numeric_limits<double>::infinity();
-  if (text == "-inf") return -std::numeric_limits<double>::infinity();
-  return std::nullopt;
-}
-
 json load_json(const std::string& path, std::string& problem) {
   const std::string name = fs::path(path).filename().string();
   std::error_code code;
@@ -232,20 +201,11 @@ json load_json(const std::string& path, std::string& problem) {
   return nullptr;
 }
 
-std::vector<std::string> find_runs(std::span<const std::string> dirs) {
-  std::set<std::string> out;
-  for (const std::string& dir : dirs) {
-    std::error_code code;
-    if (!fs::is_directory(dir, code)) {
-      throw IoError({.what = "no such folder",
-                     .where = "",
-                     .got = dir,
-                     .expected = "a run directory or a folder of them",
-                     .hint = "give the --out folder of locus train or locus sweep"});
-    }
-    collect_runs(dir, 4, out);
-  }
-  return {out.begin(), out.end()};
+std::vector<std::string> find_run_paths(std::span<const std::string> dirs) {
+  const std::vector<fs::path> folders(dirs.begin(), dirs.end());
+  std::vector<std::string> out;
+  for (const fs::path& path : find_runs(folders)) out.push_back(path.string());
+  return out;
 }
 
 std::vector<Run> load_runs(std::span<const std::string> paths) {

@@ -31,7 +31,7 @@ struct Run {
   std::string name;  // unique within the report
   std::optional<RunConfig> config;
   nlohmann::json manifest;  // object, may be empty
-  std::string status;       // of summary.json, or "unfinished" or "broken"
+  std::string status;       // of summary.json, or "training", "unfinished" or "broken"
   std::string reason;
   std::map<std::string, double> metrics;  // last values by name
   double epochs = 0, steps = 0, seconds = 0;
@@ -43,15 +43,11 @@ struct Run {
   bool complete() const { return status == "finished" || status == "converged"; }
 };
 
-// Run folders below each of `dirs` (themselves included, at most four levels down), sorted, each once. A folder is a run
-// when it holds config.toml, manifest.json, summary.json or metrics.jsonl. IoError when a given folder does not exist.
-std::vector<std::string> find_runs(std::span<const std::string> dirs);
+// Run folders at or below each of `dirs`, each once, in byte order. IoError when a given folder does not exist.
+std::vector<std::string> find_run_paths(std::span<const std::string> dirs);
 
 // Reads all of them, several at a time. Never throws for what a folder holds.
 std::vector<Run> load_runs(std::span<const std::string> paths);
-
-// A NaN or infinity may stand as text; anything else that is not a number gives nothing.
-std::optional<double> json_number(const nlohmann::json& value);
 
 // One file of JSON, or null and a sentence in `problem`.
 nlohmann::json load_json(const std::string& path, std::string& problem);

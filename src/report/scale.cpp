@@ -94,7 +94,7 @@ double nice_step(double length, int wanted) {
   const double raw = length / std::max(1, wanted);
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
   const double m = raw / power;
-  return power * (m <= 1.0001 ? 1 : m <= 2.0001 ? 2 : m <= 5.0001 ? 5 : 10);
+  return power * (m < 1.5 ? 1 : m < 3.5 ? 2 : m < 7.5 ? 5 : 10);
 }
 
 std::vector<Tick> Scale::ticks(int wanted, AxisUnit unit) const {
@@ -103,7 +103,10 @@ std::vector<Tick> Scale::ticks(int wanted, AxisUnit unit) const {
   const double step = nice_step(hi_ - lo_, wanted);
   std::vector<Tick> ticks;
   const double first = std::ceil(lo_ / step - 1e-9), last = std::floor(hi_ / step + 1e-9);
-  for (double k = first; k <= last && ticks.size() < 100; ++k) ticks.push_back({k * step, tick_label(k * step, step, unit)});
+  for (double k = first; k <= last && ticks.size() < 100; ++k) {
+    const double value = k == 0 ? 0.0 : k * step;  // never -0
+    ticks.push_back({value, tick_label(value, step, unit)});
+  }
   return ticks;
 }
 

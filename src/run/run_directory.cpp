@@ -283,7 +283,7 @@ void RunDirectory::log(std::string_view text) {
   const std::string now = utc_now();
   std::string lines;
   for (const std::string& line : split(text, '\n')) {
-    if (!line.empty()) lines += now + " " + line + "\n";
+    if (!line.empty()) lines += fmt::format("{} {}\n", now, line);
   }
   log_.append(lines);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "core/error.h"
 #include "core/rng.h"
@@ -24,6 +25,26 @@ MatrixXd permuted_rows(const MatrixD& m, Rng& rng) {
   rng.shuffle(std::span<std::ptrdiff_t>(order));
   MatrixXd out(m.rows(), m.cols());
   for (std::ptrdiff_t i = 0; i < m.rows(); ++i) out.row(i) = as_eigen(m).row(order[static_cast<std::size_t>(i)]);
+  return out;
+}
+
+// Row i averages over region i and its k nearest, weighted by kernel(distance / distance of the k-th); rows sum to 1.
+template <class Kernel>
+MatrixD kernel_smoother(ConstMatD distance, std::ptrdiff_t k, Kernel kernel) {
+  const std::ptrdiff_t n = distance.rows;
+  MatrixD out(n, n);
+  std::vector<double> sorted(static_cast<std::size_t>(n));
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    std::copy_n(distance.row(i), n, sorted.begin());
+    std::nth_element(sorted.begin(), sorted.begin() + k, sorted.end());
+    const double reach = sorted[static_cast<std::size_t>(k)];
+    double total = 0;
+    for (std::ptrdiff_t j = 0; j < n; ++j) {
+      if (distance(i, j) <= reach) out(i, j) = reach > 0 ? kernel(distance(i, j) / reach) : 1;
+      total += out(i, j);
+    }
+    for (double& v : out.row(i)) v /= total;
+  }
   return out;
 }
 
@@ -49,25 +70,20 @@ SpatialSurrogates::SpatialSurrogates(ConstMatD distance, ConstMatD code, const S
 
 void SpatialSurrogates::make_smoothers(ConstMatD distance) {
   const std::ptrdiff_t n = distance.rows;
+  std::set<std::ptrdiff_t> sizes;
   for (double fraction : options_.neighbourhoods) {
     require_confidence(fraction, "surrogates (neighbourhood)");
-    const std::ptrdiff_t k = std::clamp<std::ptrdiff_t>(std::lround(fraction * static_cast<double>(n)), 2, n - 1);
-    MatrixD kernel(n, n);
-    std::vector<double> sorted(static_cast<std::size_t>(n));
-    for (std::ptrdiff_t i = 0; i < n; ++i) {
-      std::copy_n(distance.row(i), n, sorted.begin());
-      std::nth_element(sorted.begin(), sorted.begin() + k, sorted.end());
-      const double reach = sorted[static_cast<std::size_t>(k)];
-      double total = 0;
-      for (std::ptrdiff_t j = 0; j < n; ++j) {
-        if (distance(i, j) <= reach) kernel(i, j) = reach > 0 ? std::exp(-distance(i, j) / reach) : 1;
-        total += kernel(i, j);
-      }
-      for (double& v : kernel.row(i)) v /= total;
-    }
-    smoothers_.push_back(std::move(kernel));
+    sizes.insert(std::clamp<std::ptrdiff_t>(std::lround(fraction * static_cast<double>(n)), 2, n - 1));
   }
-  if (smoothers_.empty()) throw ConfigError({.what = "no neighbourhoods given", .where = "surrogates"});
+  if (sizes.empty()) throw ConfigError({.what = "no neighbourhoods given", .where = "surrogates"});
+  // The exponential kernel alone left surrogates too rough at short range for smooth fields (the network test rejected
+  // 9 % instead of 5 %); the Gaussian one, three sd wide, mends that.
+  const auto exponential = [](double ratio) { return std::exp(-ratio); };
+  const auto gaussian = [](double ratio) { return std::exp(-4.5 * ratio * ratio); };
+  for (std::ptrdiff_t k : sizes) {
+    smoothers_.push_back(kernel_smoother(distance, k, exponential));
+    smoothers_.push_back(kernel_smoother(distance, k, gaussian));
+  }
 }
 
 void SpatialSurrogates::make_lags(ConstMatD distance) {
@@ -161,22 +177,33 @@ MatrixD SpatialSurrogates::draw(std::uint64_t index) const {
 }
 
 PermutationResult surrogate_test(const SpatialSurrogates& surrogates, double observed,
-                                 const std::function<double(ConstMatD)>& statistic, const PermutationOptions& options) {
+                                 const std::function<double(ConstMatD)>& statistic, const PermutationOptions& options,
+                                 ThreadPool* pool) {
   require_positive(options.permutations, "number of surrogates", "surrogate_test");
   std::vector<double> null(static_cast<std::size_t>(options.permutations));
-  for (std::size_t i = 0; i < null.size(); ++i) {
-    const MatrixD code = surrogates.draw(i);
-    null[i] = statistic(code.view());
+  const auto draw_one = [&](int task, int) {
+    const MatrixD code = surrogates.draw(static_cast<std::uint64_t>(task));
+    null[static_cast<std::size_t>(task)] = statistic(code.view());
+  };
+  if (pool != nullptr) {
+    pool->run(options.permutations, draw_one);
+  } else {
+    for (int i = 0; i < options.permutations; ++i) draw_one(i, 0);
   }
-  require_finite(null, "surrogate_test (null)");
   return permutation_result(observed, null, options.alternative, mean(null));
 }
 
-PermutationResult surrogate_network_test(ConstMatD distance, ConstMatD code, std::span<const int> labels, int count,
-                                         const SurrogateOptions& options) {
-  const auto statistic = [&](ConstMatD x) { return within_between(cosine_similarity(x).view(), labels).difference(); };
-  return surrogate_test(SpatialSurrogates(distance, code, options), statistic(code), statistic,
-                        {.permutations = count, .seed = options.seed, .alternative = Alternative::kGreater});
+PermutationResult surrogate_network_test(ConstMatD distance, ConstMatD code, std::span<const int> labels,
+                                         const NetworkTestOptions& options) {
+  const auto statistic = [&](ConstMatD x) {
+    const MatrixD similarity = cosine_similarity(x);
+    return within_between(similarity.view(), labels).difference();
+  };
+  PermutationOptions one_sided;
+  one_sided.permutations = options.count;
+  one_sided.alternative = Alternative::kGreater;
+  return surrogate_test(SpatialSurrogates(distance, code, options.surrogates), statistic(code), statistic, one_sided,
+                        options.pool);
 }
 
 }  // namespace locus::stats

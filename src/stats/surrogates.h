@@ -9,13 +9,15 @@
 #include <vector>
 
 #include "core/matrix.h"
+#include "core/parallel.h"
 #include "stats/permutation.h"
 
 namespace locus::stats {
 
 struct SurrogateOptions {
-  // Candidate neighbourhoods as fractions of all regions; the one whose variogram fits best is taken for each surrogate.
-  std::vector<double> neighbourhoods = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
+  // Candidate neighbourhoods as fractions of all regions, each with an exponential and a Gaussian kernel; the one whose
+  // variogram fits best is taken for each surrogate.
+  std::vector<double> neighbourhoods = {0.025, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
   double near = 0.25;  // the variogram is fitted on the pairs below this quantile of distance
   int lags = 25;
   std::uint64_t seed = 0;
@@ -56,12 +58,21 @@ class SpatialSurrogates {
   std::vector<double> target_;
 };
 
-// statistic(code) against its values on surrogates; two-sided p-values count distance from the mean of the null.
+// statistic(code) against its values on surrogates; two-sided p-values count distance from the mean of the null. With a
+// pool, surrogates are drawn in parallel (the statistic must then be safe to call so); the result is the same.
 PermutationResult surrogate_test(const SpatialSurrogates& surrogates, double observed,
-                                 const std::function<double(ConstMatD)>& statistic, const PermutationOptions& options = {});
+                                 const std::function<double(ConstMatD)>& statistic, const PermutationOptions& options = {},
+                                 ThreadPool* pool = nullptr);
 
-// Is within - between of the cosine similarity of the code's rows larger than for equally smooth codes? One-sided.
-PermutationResult surrogate_network_test(ConstMatD distance, ConstMatD code, std::span<const int> labels, int count = 999,
-                                         const SurrogateOptions& options = {});
+struct NetworkTestOptions {
+  int count = 999;  // surrogates
+  SurrogateOptions surrogates = {};
+  ThreadPool* pool = nullptr;
+};
+// Is within - between of the cosine similarity of the code's rows larger than for equally smooth codes? One-sided. Where
+// networks are few and each one patch, smoothness alone explains nearly all of the difference: the test is then
+// conservative. It has about its nominal level for networks of several patches (docs/analyses/statistics.md).
+PermutationResult surrogate_network_test(ConstMatD distance, ConstMatD code, std::span<const int> labels,
+                                         const NetworkTestOptions& options = {});
 
 }  // namespace locus::stats

@@ -110,6 +110,15 @@ TEST(SafetensorsTest, foreign_files_without_checksum_are_read) {
   EXPECT_EQ(file.tensors[0].to_doubles(), (std::vector<double>{0, 0}));
 }
 
+TEST(SafetensorsTest, any_nonzero_byte_is_true) {
+  std::string text = raw_file(R"({"a":{"dtype":"BOOL","shape":[2],"data_offsets":[0,2]}})", 2);
+  text.back() = '\x7f';
+  const TensorFile file = parse_safetensors(bytes_of(text), "x");
+  EXPECT_FALSE(file.at("a").as<bool>()[0]);
+  EXPECT_TRUE(file.at("a").as<bool>()[1]);
+  EXPECT_EQ(file.at("a").bytes[1], std::byte{1});
+}
+
 struct BadHeader {
   const char* name;
   const char* header;

@@ -112,6 +112,17 @@ TEST(DocumentsTest, links_lead_to_files) {
             1u);
 }
 
+TEST(DocumentsTest, every_page_is_on_the_map) {
+  const std::string index = read_source(kRoot, "docs/index.md").text;
+  for (const auto& page : read_tree(kRoot, "docs", {".md"})) {
+    const fs::path path(page.path);
+    const bool on_index = index.find("(" + page.path.substr(5) + ")") != std::string::npos;
+    const std::string list = read_source(kRoot, (path.parent_path() / "README.md").generic_string()).text;
+    const bool on_list = list.find("(" + path.filename().string() + ")") != std::string::npos;
+    EXPECT_TRUE(on_index || on_list || page.path == "docs/index.md") << page.path << " is not linked from docs/index.md";
+  }
+}
+
 TEST(DocumentsTest, every_run_command_they_name_exists) {
   const ShellResult help = run_shell("NO_COLOR=1 ./run help", kRoot);
   ASSERT_EQ(help.exit_code, 0) << help.output;

@@ -267,35 +267,48 @@ TEST_F(RunDirectoryTest, full_disk_at_the_start_leaves_no_half_made_run) {
   EXPECT_EQ(names_in(root_ / "disk"), (std::vector<std::string>{"filler"}));
 }
 
+MetricRow row_of_step(std::int64_t step) { return {step, step, 0, 0, 0, {{"train.loss", 1.0 / static_cast<double>(step)}}}; }
+
+// Goes on from the newest checkpoint for ever and tells each step that is saved; exits when something is amiss.
+[[noreturn]] void save_for_ever(const fs::path& out, int tell) {
+  RunDirectory run = RunDirectory::open_for_training(out, small_identity());
+  const CheckpointSearch found = run.load_latest_checkpoint();
+  if (!found.warnings.empty()) ::_exit(3);
+  run.truncate_metrics(found.checkpoint ? found.checkpoint->metrics : MetricsPosition{});
+  for (std::int64_t step = found.checkpoint ? found.checkpoint->step + 1 : 1;; ++step) {
+    run.append_metrics(row_of_step(step));
+    save(run, step);
+    if (::write(tell, &step, sizeof step) != sizeof step) ::_exit(4);
+  }
+}
+
 TEST_F(RunDirectoryTest, killed_at_any_moment_of_saving_leaves_a_usable_run) {
+  std::int64_t told = 0;
   for (int round = 0; round < 12; ++round) {
+    int pipe_ends[2];
+    ASSERT_EQ(::pipe(pipe_ends), 0);
     const pid_t child = ::fork();
-    if (child == 0) {
-      RunDirectory run = open(small_identity());
-      const CheckpointSearch found = run.load_latest_checkpoint();
-      if (!found.warnings.empty()) ::_exit(3);
-      run.truncate_metrics(found.checkpoint ? found.checkpoint->metrics : MetricsPosition{});
-      for (std::int64_t step = found.checkpoint ? found.checkpoint->step + 1 : 1;; ++step) {
-        run.append_metrics({step, step, 0, 0, 0, {{"train.loss", 1.0 / static_cast<double>(step)}}});
-        save(run, step);
-      }
-    }
-    ::usleep(static_cast<useconds_t>(20000 + 7919 * round));
+    if (child == 0) save_for_ever(out_, pipe_ends[1]);
+    ::close(pipe_ends[1]);
+    const std::int64_t before = told;
+    ASSERT_EQ(::read(pipe_ends[0], &told, sizeof told), static_cast<ssize_t>(sizeof told)) << "round " << round;
+    EXPECT_TRUE(told == before + 1 || told == before + 2) << told << " after " << before << ": a saved step was lost";
+    ::usleep(static_cast<useconds_t>(3989 * round));
     ::kill(child, SIGKILL);
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    ASSERT_TRUE(WIFSIGNALED(status)) << "the process ended by itself with " << WEXITSTATUS(status);
+    ::waitpid(child, nullptr, 0);
+    while (::read(pipe_ends[0], &told, sizeof told) == static_cast<ssize_t>(sizeof told)) {
+    }
+    ::close(pipe_ends[0]);
   }
   RunDirectory run = open(small_identity());
   const CheckpointSearch found = run.load_latest_checkpoint();
   EXPECT_TRUE(found.warnings.empty()) << joined(found.warnings);
   ASSERT_TRUE(found.checkpoint.has_value());
   const std::int64_t last = found.checkpoint->step;
+  EXPECT_GE(last, told);
   run.truncate_metrics(found.checkpoint->metrics);
   std::string expected(kMetricsCsvHeader);
-  for (std::int64_t step = 1; step <= last; ++step) {
-    expected += metrics_csv_lines({step, step, 0, 0, 0, {{"train.loss", 1.0 / static_cast<double>(step)}}});
-  }
+  for (std::int64_t step = 1; step <= last; ++step) expected += metrics_csv_lines(row_of_step(step));
   EXPECT_EQ(bytes_of_file(out_ / "metrics.csv"), expected);
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/parallel.h"
 #include "stats/community.h"
 #include "stats/descriptive.h"
 #include "stats/graph.h"
@@ -138,37 +139,16 @@ TEST(LabelTest, shuffling_keeps_module_sizes) {
   EXPECT_GT(r.p, 0.05);
 }
 
-// n random points in a unit square and d smooth random functions of place.
-struct SmoothCode {
-  MatrixD distance, code;
-  std::vector<int> labels;  // by quadrant: contiguous, as networks of regions are
-};
-SmoothCode smooth_code(std::ptrdiff_t n, std::ptrdiff_t d, std::uint64_t seed) {
-  Rng rng(seed, "test/smooth");
-  MatrixD place(n, 2), code(n, d);
-  for (double& v : place.values()) v = rng.uniform();
-  // Random Fourier features: a Gaussian field of correlation length 0.3.
-  for (std::ptrdiff_t k = 0; k < d; ++k) {
-    for (int wave = 0; wave < 30; ++wave) {
-      const double u = rng.normal() / 0.3, v = rng.normal() / 0.3, phase = 6.283185307179586 * rng.uniform();
-      for (std::ptrdiff_t i = 0; i < n; ++i) code(i, k) += std::cos(u * place(i, 0) + v * place(i, 1) + phase);
-    }
-  }
-  SmoothCode out{pairwise_distance(place.view()), std::move(code), {}};
-  for (std::ptrdiff_t i = 0; i < n; ++i) out.labels.push_back((place(i, 0) > 0.5 ? 2 : 0) + (place(i, 1) > 0.5 ? 1 : 0));
-  return out;
-}
-
 TEST(SurrogateTest, keep_the_variogram_and_lose_the_arrangement) {
-  const SmoothCode smooth = smooth_code(80, 3, 1);
+  const SmoothCode smooth = smooth_code(80, 3, 0.3, 1);
   const SpatialSurrogates surrogates(smooth.distance.view(), smooth.code.view());
-  std::vector<double> sum(surrogates.target().size(), 0), errors;
+  std::vector<double> sum(surrogates.target().size(), 0);
   double alike = 0;
   for (std::uint64_t i = 0; i < 50; ++i) {
     const MatrixD drawn = surrogates.draw(i);
     const std::vector<double> v = surrogates.variogram(drawn.view());
     for (std::size_t h = 0; h < v.size(); ++h) sum[h] += v[h] / 50;
-    alike += pearson(drawn.values(), smooth.code.values()).r / 50;
+    alike += pearson(centre_rows(drawn.view()).values(), centre_rows(smooth.code.view()).values()).r / 50;
   }
   for (std::size_t h = 0; h < sum.size(); ++h) {
     EXPECT_NEAR(sum[h], surrogates.target()[h], 0.15 * surrogates.target().back()) << "lag " << h;
@@ -182,18 +162,36 @@ TEST(SurrogateTest, contiguous_networks_on_a_smooth_code_fool_shuffled_labels_bu
   constexpr int kRepeats = 100;
   int by_labels = 0, by_surrogates = 0;
   for (std::uint64_t repeat = 0; repeat < kRepeats; ++repeat) {
-    const SmoothCode smooth = smooth_code(40, 3, 100 + repeat);
+    const SmoothCode smooth = smooth_code(40, 3, 0.3, 100 + repeat);
     const MatrixD similarity = cosine_similarity(smooth.code.view());
     const auto difference = [&](std::span<const int> l) { return within_between(similarity.view(), l).difference(); };
     const PermutationOptions options{.permutations = 39, .seed = repeat, .alternative = Alternative::kGreater};
     by_labels += label_permutation_test(smooth.labels, difference, options).p <= 0.05;
     by_surrogates +=
-        surrogate_network_test(smooth.distance.view(), smooth.code.view(), smooth.labels, 39, {.seed = repeat}).p <= 0.05;
+        surrogate_network_test(smooth.distance.view(), smooth.code.view(), smooth.labels, {39, {.seed = repeat}}).p <= 0.05;
   }
   RecordProperty("rejected_by_labels", by_labels);
   RecordProperty("rejected_by_surrogates", by_surrogates);
   EXPECT_GT(by_labels, 60);
   EXPECT_LE(by_surrogates, 10) << "labels " << by_labels;
+}
+
+TEST(SurrogateTest, networks_beyond_distance_are_found_and_threads_change_nothing) {
+  SmoothCode smooth = smooth_code(60, 4, 0.2, 1);
+  for (std::ptrdiff_t i = 0; i < 60; ++i) {
+    smooth.labels[static_cast<std::size_t>(i)] = static_cast<int>(i % 4);  // scattered over the square
+    smooth.code(i, i % 4) += 6;
+  }
+  ThreadPool pool(2);
+  NetworkTestOptions options;
+  options.count = 99;
+  const PermutationResult alone = surrogate_network_test(smooth.distance.view(), smooth.code.view(), smooth.labels, options);
+  options.pool = &pool;
+  const PermutationResult together =
+      surrogate_network_test(smooth.distance.view(), smooth.code.view(), smooth.labels, options);
+  EXPECT_DOUBLE_EQ(alone.p, 0.01);
+  EXPECT_EQ(alone.null_mean, together.null_mean);
+  EXPECT_EQ(alone.null_sd, together.null_sd);
 }
 
 TEST(SurrogateTest, impossible_inputs_say_so) {

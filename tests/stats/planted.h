@@ -7,6 +7,7 @@
 
 #include "core/matrix.h"
 #include "core/rng.h"
+#include "stats/matrix_correlation.h"
 
 namespace locus::stats {
 
@@ -56,6 +57,32 @@ inline PlantedModules planted_modules(int modules, int size, double inside, doub
       const bool same = i % modules == j % modules;
       out.weights(i, j) = out.weights(j, i) = (same ? inside : outside) + noise * rng.normal();
     }
+  }
+  return out;
+}
+
+// n random points in the unit square and d random fields of the given correlation length (random Fourier features):
+// smooth ones of Gaussian covariance, or rough ones of exponential covariance.
+struct SmoothCode {
+  MatrixD place, distance, code;
+  std::vector<int> labels;  // by quadrant: each network one patch
+};
+enum class Field { kSmooth, kRough };
+inline SmoothCode smooth_code(std::ptrdiff_t n, std::ptrdiff_t d, double length, std::uint64_t seed,
+                              Field field = Field::kSmooth) {
+  Rng rng(seed, "test/smooth");
+  SmoothCode out{MatrixD(n, 2), {}, MatrixD(n, d), {}};
+  for (double& v : out.place.values()) v = rng.uniform();
+  for (std::ptrdiff_t k = 0; k < d; ++k) {
+    for (int wave = 0; wave < 30; ++wave) {
+      const double scale = field == Field::kRough ? length * std::abs(rng.normal()) : length;
+      const double u = rng.normal() / scale, v = rng.normal() / scale, phase = 6.283185307179586 * rng.uniform();
+      for (std::ptrdiff_t i = 0; i < n; ++i) out.code(i, k) += std::cos(u * out.place(i, 0) + v * out.place(i, 1) + phase);
+    }
+  }
+  out.distance = pairwise_distance(out.place.view());
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    out.labels.push_back((out.place(i, 0) > 0.5 ? 2 : 0) + (out.place(i, 1) > 0.5 ? 1 : 0));
   }
   return out;
 }

@@ -163,7 +163,7 @@ TEST(BootstrapTest, resamples_without_an_answer_are_counted) {
 TEST(EffectSizeTest, intervals_of_few_seeds_cover_the_true_effect) {
   Rng rng(6, "effect");
   int covered_d = 0, covered_z = 0, covered_cliff = 0;
-  constexpr int kRepeats = 500;
+  constexpr int kRepeats = 2000;
   for (int repeat = 0; repeat < kRepeats; ++repeat) {
     std::vector<double> x(6), y(6);
     for (double& v : x) v = rng.normal() + 1;
@@ -174,8 +174,8 @@ TEST(EffectSizeTest, intervals_of_few_seeds_cover_the_true_effect) {
     const double truth = std::erf(0.5);  // P(x > y) - P(x < y) for a shift of one sd
     covered_cliff += c.lo <= truth && truth <= c.hi;
   }
-  EXPECT_NEAR(covered_d / double{kRepeats}, 0.95, 0.03);
-  EXPECT_NEAR(covered_z / double{kRepeats}, 0.95, 0.03);
+  EXPECT_NEAR(covered_d / double{kRepeats}, 0.95, 0.02);
+  EXPECT_NEAR(covered_z / double{kRepeats}, 0.95, 0.02);
   EXPECT_NEAR(covered_cliff / double{kRepeats}, 0.95, 0.05);
 }
 

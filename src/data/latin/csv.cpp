@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 
 #include "core/error.h"
 #include "core/text.h"
 #include "data/latin/solver.h"
+#include "io/file.h"
 
 namespace locus {
 namespace {
@@ -17,16 +16,6 @@ namespace {
 enum Column { kId, kNumber, kCondition, kPuzzles, kSolutions, kColumns };
 constexpr std::array<const char*, kColumns> kColumnNames = {"ID", "LST_num", "condition", "puzzles", "solutions"};
 constexpr const char* kHeader = "ID,LST_num,condition,puzzles,solutions";
-
-std::string read_whole_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    throw IoError(
-        {.what = "cannot read the puzzle file", .where = path, .hint = "does the file exist, and may you read it?"});
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (in.bad()) throw IoError({.what = "reading the puzzle file failed", .where = path});
-  return text;
-}
 
 // Fields of one line; a field may be quoted, "" inside quotes is one quote.
 std::vector<std::string> split_fields(std::string_view line) {
@@ -261,7 +250,7 @@ LatinCsv parse_latin_csv(std::string_view text, const std::string& name) {
   return std::move(reader.csv);
 }
 
-LatinCsv read_latin_csv(const std::string& path) { return parse_latin_csv(read_whole_file(path), path); }
+LatinCsv read_latin_csv(const std::string& path) { return parse_latin_csv(read_text_file(path), path); }
 
 CsvReport check_latin_csv_text(std::string_view text, const std::string& name) {
   Reader reader(text);
@@ -271,7 +260,7 @@ CsvReport check_latin_csv_text(std::string_view text, const std::string& name) {
   return report;
 }
 
-CsvReport check_latin_csv(const std::string& path) { return check_latin_csv_text(read_whole_file(path), path); }
+CsvReport check_latin_csv(const std::string& path) { return check_latin_csv_text(read_text_file(path), path); }
 
 std::string format_latin_csv(const LatinCsv& csv) {
   LOCUS_CHECK(csv.ids.size() == csv.puzzles.size() && csv.numbers.size() == csv.puzzles.size(),
@@ -286,12 +275,7 @@ std::string format_latin_csv(const LatinCsv& csv) {
 }
 
 void write_latin_csv(const std::string& path, const LatinCsv& csv) {
-  std::ofstream out(path, std::ios::binary);
-  out << format_latin_csv(csv);
-  out.close();
-  if (!out)
-    throw IoError(
-        {.what = "cannot write the puzzle file", .where = path, .hint = "does the folder exist, and is there space?"});
+  write_file_atomic(path, std::string_view(format_latin_csv(csv)));
 }
 
 }  // namespace locus

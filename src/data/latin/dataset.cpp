@@ -20,7 +20,7 @@ namespace {
 
 // Two sets of 108 random 4x4 puzzles leave about 1 puzzle in 3,000 far enough from both, and hardly any with many cells
 // filled; validation items chosen among candidates to exclude few leave far more.
-constexpr int kValidationCandidates = 30;
+constexpr int kValidationCandidates = 100;
 constexpr int kRoomSample = 500;  // per difficulty
 
 void check_options(const LatinOptions& o) {
@@ -76,7 +76,8 @@ std::vector<Puzzle> sample_pool(const LatinOptions& o, const LatinSet& heldout) 
   generator.keep_away_from(heldout.puzzles);
   std::vector<Puzzle> sample;
   for (const Difficulty d : kOneStepKinds) {
-    for (Puzzle& p : generator.generate({.n = o.n, .difficulty = d, .count = kRoomSample})) sample.push_back(std::move(p));
+    for (Puzzle& p : generator.generate({.n = o.n, .difficulty = d, .count = std::min(kRoomSample, o.per_difficulty)}))
+      sample.push_back(std::move(p));
   }
   return sample;
 }
@@ -88,7 +89,10 @@ LatinData generate_data(const LatinOptions& o) {
   PuzzleGenerator validation(o.n, o.seed, "latin/validation");
   validation.set_min_distance(o.min_distance);
   validation.keep_away_from(data.heldout.puzzles);
-  validation.leave_room_for(sample_pool(o, data.heldout), kValidationCandidates);
+  // Side 3 is listed, not searched; there the choice among candidates would use the list up.
+  if (o.n > kMinLatinSize && o.validation_items > 0 && o.min_distance > 0) {
+    validation.leave_room_for(sample_pool(o, data.heldout), kValidationCandidates);
+  }
   data.validation = make_items(validation, o, o.validation_items);
   PuzzleGenerator pool(o.n, o.seed, "latin/pool");
   pool.set_min_distance(o.min_distance);

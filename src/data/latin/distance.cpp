@@ -1,3 +1,4 @@
+// Jaccard distances between puzzles as counts of shared bits.
 #include <algorithm>
 #include <array>
 #include <bit>

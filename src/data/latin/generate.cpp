@@ -15,7 +15,7 @@
 namespace locus {
 namespace {
 
-constexpr int kProposalsPerDraw = 16;       // renamings of one drawn square
+constexpr int kProposalsPerDraw = 256;      // of one drawn square, rows, columns and symbols renamed for each
 constexpr int kProposalsPerItem = 300'000;  // before a number of filled cells counts as used up
 
 constexpr int kStepsPerOutput = 100;  // of a walker
@@ -126,7 +126,12 @@ void PuzzleGenerator::reveal_witness(Difficulty difficulty, Puzzle& puzzle) {
   const auto show = [&](int cell) {
     puzzle.cells[static_cast<std::size_t>(cell)] = square_[static_cast<std::size_t>(cell)];
   };
-  const auto coin = [&] { return rng_.below(2) == 0; };
+  std::uint32_t coins = rng_.next_u32();  // one for the line and one for each of its at most 8 other cells
+  const auto coin = [&] {
+    const bool heads = (coins & 1U) != 0;
+    coins >>= 1;
+    return heads;
+  };
   const int row = puzzle.target_row(), column = puzzle.target_column();
   const int answer = square_[static_cast<std::size_t>(puzzle.target)];
   const bool is_row = coin();
@@ -173,8 +178,8 @@ double PuzzleGenerator::witnesses(const Puzzle& puzzle) const {
 
 bool PuzzleGenerator::propose(Difficulty difficulty, int filled, Puzzle& puzzle) {
   if (square_uses_ == 0) square_ = sampler_.draw();
-  square_uses_ = (square_uses_ + 1) % kProposalsPerDraw;
   shuffle_square(square_, n_, rng_);
+  square_uses_ = (square_uses_ + 1) % kProposalsPerDraw;
   const auto size = static_cast<std::uint32_t>(n_ * n_);
   puzzle.n = n_;
   puzzle.cells.assign(size, 0);
@@ -270,8 +275,8 @@ void PuzzleGenerator::step(Walker& w) {
 
 // Random steps that stay in the kind and at distance. A walker starts at a uniform draw of such puzzles, and every step
 // keeps that law, so each output has it too; outputs of one walker are only somewhat alike.
-void PuzzleGenerator::walk(const GenerateRequest& request, Walker& walker) {
-  for (int i = 0; i < kStepsPerOutput; ++i) {
+void PuzzleGenerator::walk(const GenerateRequest& request, int steps, Walker& walker) {
+  for (int i = 0; i < steps; ++i) {
     scratch_ = walker;
     step(scratch_);
     const OneStep found = classify_one_step(scratch_.puzzle);
@@ -279,6 +284,16 @@ void PuzzleGenerator::walk(const GenerateRequest& request, Walker& walker) {
     scratch_.puzzle.answer = found.answer;
     if (is_far(scratch_.puzzle, request.rotations)) std::swap(walker, scratch_);
   }
+}
+
+Puzzle PuzzleGenerator::draw(Difficulty difficulty, int filled, int steps) {
+  LOCUS_CHECK(filled >= n_ && filled <= n_ * n_ && is_one_step(difficulty) && away_.size() == 0, "a drawable kind");
+  Walker walker;
+  while (!propose(difficulty, filled, walker.puzzle)) {
+  }
+  walker.square = square_;
+  walk({.n = n_, .difficulty = difficulty}, steps, walker);
+  return walker.puzzle;
 }
 
 // By rejection. Where that is slow, leaves a walker behind for the next items.
@@ -309,7 +324,7 @@ bool PuzzleGenerator::next_item(Attempt& attempt, int filled, std::vector<Puzzle
   Walker& walker = attempt.walkers[filled];
   while (walker.outputs_left > 0) {
     --walker.outputs_left;
-    walk(request, walker);
+    walk(request, kStepsPerOutput, walker);
     if (turn_item(walker.puzzle, request.rotations, turned)) return true;
   }
   return fresh_item(attempt, filled, turned);

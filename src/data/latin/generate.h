@@ -79,6 +79,10 @@ class PuzzleGenerator {
   // the number found before a bounded search gave up.
   std::vector<Puzzle> generate(const GenerateRequest& request);
 
+  // One puzzle by rejection with no regard to distance or to earlier draws, then so many random steps, which keep the
+  // law: every (square, target, cells) of this kind and number of filled cells is equally likely. filled >= n.
+  Puzzle draw(Difficulty difficulty, int filled, int steps);
+
  private:
   struct Attempt;
   struct Walker {
@@ -93,7 +97,7 @@ class PuzzleGenerator {
   bool turn_item(const Puzzle& item, int rotations, std::vector<Puzzle>& turned) const;
   bool next_item(Attempt& attempt, int filled, std::vector<Puzzle>& turned);
   bool fresh_item(Attempt& attempt, int filled, std::vector<Puzzle>& turned);
-  void walk(const GenerateRequest& request, Walker& walker);
+  void walk(const GenerateRequest& request, int steps, Walker& walker);
   void step(Walker& walker);
   bool roomiest_item(Attempt& attempt, int filled, std::vector<Puzzle>& turned);
   [[noreturn]] void fail(const Attempt& attempt, std::size_t items) const;

@@ -15,7 +15,7 @@ LatinSampler::LatinSampler(int n, Rng& rng)
   for (int r = 0; r < n; ++r) {
     for (int c = 0; c < n; ++c) at(r, c, (r + c) % n) = 1;
   }
-  advance(10 * moves_between_draws(n));
+  advance(10 * visits_between_draws(n));
 }
 
 std::int8_t& LatinSampler::at(int row, int column, int symbol) {
@@ -58,13 +58,17 @@ void LatinSampler::move() {
   improper_[2] = s2;
 }
 
-void LatinSampler::advance(int moves) {
-  for (int i = 0; i < moves; ++i) move();
-  while (!proper_) move();
+// Counts visits to proper cubes: after a fixed number of all moves, the next proper cube would not be uniform.
+void LatinSampler::advance(int visits) {
+  for (int i = 0; i < visits; ++i) {
+    do {
+      move();
+    } while (!proper_);
+  }
 }
 
 const LatinSquare& LatinSampler::draw() {
-  advance(moves_between_draws(n_));
+  advance(visits_between_draws(n_));
   for (int r = 0; r < n_; ++r) {
     for (int c = 0; c < n_; ++c)
       square_[static_cast<std::size_t>(r * n_ + c)] = static_cast<std::uint8_t>(line_pick(2, r, c) + 1);

@@ -14,16 +14,16 @@ using LatinSquare = std::vector<std::uint8_t>;
 
 class LatinSampler {
  public:
-  // Starts from the cyclic square and makes 10 * moves_between_draws() moves. `rng` must outlive the sampler.
+  // Starts from the cyclic square and passes 10 * visits_between_draws() proper squares. `rng` must outlive the sampler.
   LatinSampler(int n, Rng& rng);
 
-  // 2 * n^3 moves (more until the cube is proper again) since the last draw.
+  // The square n^3 visits to proper squares after the last draw; the improper cubes between them do not count.
   const LatinSquare& draw();
-  static int moves_between_draws(int n) { return 2 * n * n * n; }
+  static int visits_between_draws(int n) { return n * n * n; }
 
  private:
   void move();
-  void advance(int moves);
+  void advance(int visits);
   std::int8_t& at(int row, int column, int symbol);
   int line_pick(int axis, int a, int b);
 

@@ -33,12 +33,18 @@
     const packed = Uint8Array.from(atob(matrix.packed), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
     const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-    matrix.values = new Float64Array(bytes.length / 2);
-    for (let i = 0; i < matrix.values.length; i++) {
-      const step = bytes[2 * i] | (bytes[2 * i + 1] << 8);
-      matrix.values[i] = step === 65535 ? NaN : matrix.lo + (step / 65534) * (matrix.hi - matrix.lo);
+    const values = new Float64Array(matrix.rows * matrix.cols);
+    let at = 0;
+    for (let r = 0; r < matrix.rows; r++) {
+      for (let c = matrix.symmetric ? r : 0; c < matrix.cols; c++, at++) {
+        const step = bytes[2 * at] | (bytes[2 * at + 1] << 8);
+        const value = step === 65535 ? NaN : matrix.lo + (step / data.steps) * (matrix.hi - matrix.lo);
+        values[r * matrix.cols + c] = value;
+        if (matrix.symmetric) values[c * matrix.cols + r] = value;
+      }
     }
-    return matrix.values;
+    matrix.values = values;
+    return values;
   }
   const tokenName = (figure, token) => (data.tokens[figure] && data.tokens[figure][token]) || "token " + (token + 1);
   const figureOf = (node) => { const f = node.closest("figure"); return f ? f.id : ""; };
@@ -224,6 +230,16 @@
   });
   prefersDark.addEventListener("change", relabel);
   relabel();
+
+  // A link to a run opens what it is folded into.
+  function reveal() {
+    const target = location.hash.length > 1 ? document.getElementById(location.hash.slice(1)) : null;
+    if (!target) return;
+    for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+    target.scrollIntoView();
+  }
+  window.addEventListener("hashchange", reveal);
+  reveal();
 
   // Print with every run's details open.
   let closed = [];

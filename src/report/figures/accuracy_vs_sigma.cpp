@@ -9,6 +9,7 @@
 #include <set>
 
 #include "report/markup.h"
+#include "run/layout.h"
 
 namespace locus::report {
 namespace {
@@ -42,7 +43,7 @@ std::vector<std::pair<std::string, double>> baselines_of(const Inputs& inputs) {
       }
       if (at == nullptr || !at->is_object()) continue;
       for (const auto& [name, value] : at->items()) {
-        const std::optional<double> number = json_number(value);
+        const std::optional<double> number = number_of_json(value);
         if (number && std::isfinite(*number)) found.emplace(shorten(name, 40), *number);
       }
     }

@@ -1,0 +1,111 @@
+#include "report/matrix_panel.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/markup.h"
+#include "report/png.h"
+
+namespace locus::report {
+namespace {
+
+constexpr double kStrip = 7;
+constexpr int kSharpPixels = 256;
+
+bool is_symmetric(const MatrixD& m) {
+  if (m.rows() != m.cols()) return false;
+  for (std::ptrdiff_t r = 0; r < m.rows(); ++r) {
+    for (std::ptrdiff_t c = 0; c < r; ++c) {
+      const double a = m(r, c), b = m(c, r);
+      if (std::isnan(a) != std::isnan(b) || std::abs(a - b) > 1e-9) return false;
+    }
+  }
+  return true;
+}
+
+// One rectangle per run of equal colours.
+void draw_strip(Svg& svg, const std::vector<std::string>& classes, const Box& picture, double offset, bool along_rows) {
+  const double n = static_cast<double>(classes.size());
+  for (std::size_t i = 0; i < classes.size();) {
+    std::size_t end = i;
+    while (end < classes.size() && classes[end] == classes[i]) ++end;
+    const double from = static_cast<double>(i) / n, length = static_cast<double>(end - i) / n;
+    const Box box = along_rows
+                        ? Box{picture.x - offset, picture.y + from * picture.height, kStrip - 2, length * picture.height}
+                        : Box{picture.x + from * picture.width, picture.y - offset, length * picture.width, kStrip - 2};
+    svg.rect(box, classes[i]);
+    i = end;
+  }
+}
+
+}  // namespace
+
+double largest_off_diagonal(const MatrixD& values) {
+  double largest = 0;
+  for (std::ptrdiff_t r = 0; r < values.rows(); ++r) {
+    for (std::ptrdiff_t c = 0; c < values.cols(); ++c) {
+      if (r == c && values.rows() == values.cols()) continue;
+      if (std::isfinite(values(r, c))) largest = std::max(largest, std::abs(values(r, c)));
+    }
+  }
+  return largest > 0 ? largest : 1;
+}
+
+void draw_colour_bar(Svg& svg, Point at, double width, const MatrixSpec& spec) {
+  MatrixD ramp(1, 128);
+  for (int i = 0; i < 128; ++i) ramp(0, i) = i / 127.0;
+  const Box bar{at.x, at.y, width, 8};
+  svg.image(bar, png_data_uri(matrix_image(ramp.view(), 0, 1, 1), colour_map(spec.map)));
+  svg.text({at.x, at.y + 20}, pretty(spec.lo, 2), "tick");
+  svg.text({bar.right(), at.y + 20}, pretty(spec.hi, 2), "tick", Anchor::kEnd);
+  svg.text({at.x + width / 2, at.y + 20}, fit_text(spec.bar_label, width - 70, 11.5), "tick", Anchor::kMiddle);
+}
+
+Panel draw_matrix(const MatrixSpec& spec) {
+  const double margin = 4 + kStrip * static_cast<double>(spec.strips.size());
+  const Box picture{margin, 24 + margin, spec.size,
+                    spec.size * static_cast<double>(spec.values.rows()) /
+                        static_cast<double>(std::max<std::ptrdiff_t>(1, spec.values.cols()))};
+  const double width = picture.right() + 6, height = picture.bottom() + 36;
+  Svg svg;
+  svg.text({picture.x, 16}, fit_text(spec.title, width - picture.x, 13), "ttl");
+  for (std::size_t s = 0; s < spec.strips.size(); ++s) {
+    const double offset = kStrip * static_cast<double>(spec.strips.size() - s);
+    draw_strip(svg, spec.strips[s], picture, offset, true);
+    draw_strip(svg, spec.strips[s], picture, offset, false);
+  }
+  const auto cells = static_cast<int>(std::max(spec.values.rows(), spec.values.cols()));
+  const int scale = std::max(1, (kSharpPixels + cells - 1) / std::max(1, cells));
+  svg.open("g", {{"data-matrix", spec.figure + "/" + spec.id}});
+  svg.image(picture, png_data_uri(matrix_image(spec.values.view(), spec.lo, spec.hi, scale), colour_map(spec.map)));
+  svg.rect(picture, "frame");
+  if (!spec.tokens.empty()) {
+    svg.rect({picture.x, picture.y, 0, 0}, "hl hl-row");
+    svg.rect({picture.x, picture.y, 0, 0}, "hl hl-col");
+  }
+  svg.close("g");
+  draw_colour_bar(svg, {picture.x, picture.bottom() + 10}, picture.width, spec);
+  return {width, height, spec.title, svg.body()};
+}
+
+MatrixData matrix_data(const MatrixSpec& spec) {
+  MatrixData data;
+  data.id = spec.id;
+  data.rows = static_cast<int>(spec.values.rows());
+  data.cols = static_cast<int>(spec.values.cols());
+  data.symmetric = is_symmetric(spec.values);
+  // The picture may be clipped at lo and hi; the values under the pointer are not.
+  data.lo = spec.lo;
+  data.hi = spec.hi;
+  for (const double v : spec.values.values()) {
+    if (!std::isfinite(v)) continue;
+    data.lo = std::min(data.lo, v);
+    data.hi = std::max(data.hi, v);
+  }
+  data.packed = packed_values(spec.values.view(), data.lo, data.hi, data.symmetric);
+  data.row_tokens = spec.tokens;
+  data.col_tokens = spec.tokens;
+  return data;
+}
+
+}  // namespace locus::report

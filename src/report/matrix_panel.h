@@ -1,0 +1,34 @@
+// Panels that show a matrix: a pixel image with a frame, coloured strips along its sides and a colour bar.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/matrix.h"
+#include "report/figure.h"
+
+namespace locus::report {
+
+struct MatrixSpec {
+  std::string figure = {};  // name of the figure it stands in
+  std::string id = {};      // unique within the figure
+  std::string title = {};
+  MatrixD values = {};                                // (rows, cols), in the order shown
+  std::vector<int> tokens = {};                       // token of each row and column; empty: none
+  std::vector<std::vector<std::string>> strips = {};  // colour classes along rows and columns, outermost first
+  double lo = -1, hi = 1;
+  ColourMap map = ColourMap::kDiverging;
+  std::string bar_label = {};
+  double size = 300;  // of the picture
+};
+
+Panel draw_matrix(const MatrixSpec& spec);
+MatrixData matrix_data(const MatrixSpec& spec);
+
+// A horizontal colour bar with its ends labelled, `width` wide at `at`.
+void draw_colour_bar(Svg& svg, Point at, double width, const MatrixSpec& spec);
+
+// Largest |value| off the diagonal (of all entries when not square), never 0.
+double largest_off_diagonal(const MatrixD& values);
+
+}  // namespace locus::report

@@ -1,0 +1,49 @@
+// Optimisers over a model's arena, with learning rate and decay chosen for each tensor by name, and the schedule.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/run_config.h"
+#include "core/matrix.h"
+#include "model/layout.h"
+
+namespace locus {
+
+// "*pe.*" against "blocks.0.pe.table": * is any text, ? any character.
+bool matches_pattern(std::string_view pattern, std::string_view name);
+
+// What one tensor gets.
+struct TensorGroup {
+  double lr_factor = 1;
+  double decay_factor = 1;
+};
+std::vector<TensorGroup> tensor_groups(const OptimConfig& config, const ParamLayout& layout);
+
+// Learning rate of a step (0, 1, ...).
+double scheduled_lr(const OptimConfig& config, std::int64_t step);
+
+class Optimizer {
+ public:
+  Optimizer(const OptimConfig& config, const ParamLayout& layout);
+
+  // One update with gradients `grads`; `skip` (one flag a tensor, may be empty) leaves tensors as they are.
+  // Returns the gradient's norm over trained tensors before clipping.
+  double update(std::int64_t step, const float* grads, float* params, const std::vector<bool>& skip);
+
+  double gradient_norm(const float* grads) const;
+
+  // Moments, for checkpoints; empty where the optimiser has none.
+  AlignedBuffer<float>& moment1() { return moment1_; }
+  AlignedBuffer<float>& moment2() { return moment2_; }
+  const std::vector<TensorGroup>& groups() const { return groups_; }
+
+ private:
+  OptimConfig config_;
+  const ParamLayout& layout_;
+  std::vector<TensorGroup> groups_;
+  AlignedBuffer<float> moment1_, moment2_;
+};
+
+}  // namespace locus
