@@ -1,0 +1,170 @@
+// The subcommands as plain functions: main.cpp parses options into these structs and calls one. Each returns an exit code:
+// 0 done, 1 failed, 2 usage, 3 some cells of a sweep failed, 75 checkpointed, run me again.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace locus::cli {
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitSomeFailed = 3;
+inline constexpr int kExitAgain = 75;
+
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+  int threads = 0;  // 0: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, then the affinity mask
+};
+
+struct TrainOptions : CommonOptions {
+  std::string config;
+  std::vector<std::string> overrides;
+  std::string out;
+  bool no_baselines = false;
+};
+int run_train(const TrainOptions& options, const std::string& command_line);
+
+struct EvalCommandOptions : CommonOptions {
+  std::string dir;
+  std::string model = "final";
+  std::vector<std::string> splits;
+  std::vector<std::string> overrides;
+  std::string export_csv;
+  double noise = 0;
+};
+int run_eval(const EvalCommandOptions& options);
+
+struct InspectOptions : CommonOptions {
+  std::string path;
+};
+int run_inspect(const InspectOptions& options);
+
+struct ConfigOptions : CommonOptions {
+  std::string config;
+  std::vector<std::string> overrides;
+  std::string key;
+};
+int run_config(const ConfigOptions& options);
+
+int run_encodings(const CommonOptions& options);
+int run_selfcheck(const CommonOptions& options);
+int run_version(const CommonOptions& options);
+
+struct LstOptions : CommonOptions {
+  std::string path;  // out folder, CSV file or puzzle text
+  std::int64_t n = 4;
+  std::int64_t seed = 1;
+  std::int64_t per_difficulty = 3000;
+  std::int64_t index = 0;
+  bool answer = false;
+};
+int run_lst_generate(const LstOptions& options);
+int run_lst_solve(const LstOptions& options);
+int run_lst_show(const LstOptions& options);
+int run_lst_results(const LstOptions& options);
+
+struct DataCommandOptions : CommonOptions {
+  std::string config;
+  std::vector<std::string> overrides;
+  std::vector<std::string> files;
+  std::string out;
+  std::string atlas;
+  std::string dataset;
+};
+int run_nmar_simulate(const DataCommandOptions& options);
+int run_fmri_check(const DataCommandOptions& options);
+
+struct FitOptions : CommonOptions {
+  std::string samples;
+  std::string labels;
+  std::string dataset;
+  std::string out;
+  bool random_split = false;
+  std::vector<std::string> overrides;
+};
+int run_fit(const FitOptions& options, const std::string& command_line);
+
+struct SweepOptions : CommonOptions {
+  std::string file;
+  std::vector<std::string> overrides;
+  std::string out;
+  int jobs = 0;
+  std::string shard;
+  bool dry_run = false;
+  int retry = 0;
+  bool fail_fast = false;
+  double max_hours = 0;
+};
+int run_sweep(const SweepOptions& options, const std::string& program, const std::string& command_line);
+
+struct CompareOptions : CommonOptions {
+  std::vector<std::string> dirs;
+  std::string by = "pe.sigma";
+  std::string metric = "heldout.accuracy";
+  std::string pair = "seed";
+};
+int run_compare(const CompareOptions& options);
+
+struct RunsOptions : CommonOptions {
+  std::vector<std::string> dirs;
+  std::vector<std::string> filters;
+  std::string sort;
+  std::vector<std::string> columns;
+};
+int run_runs(const RunsOptions& options);
+
+struct GcOptions : CommonOptions {
+  std::vector<std::string> dirs;
+  std::string keep = "final";
+  bool yes = false;
+};
+int run_gc(const GcOptions& options);
+
+struct AnalyzeOptions : CommonOptions {
+  std::vector<std::string> dirs;
+  std::vector<std::string> names;
+  std::vector<std::string> references;
+  std::vector<std::string> settings;
+  bool list = false;
+};
+int run_analyze(const AnalyzeOptions& options);
+
+struct ReportCommandOptions : CommonOptions {
+  std::vector<std::string> dirs;
+  std::string out = "report.html";
+  std::string title;
+};
+int run_report(const ReportCommandOptions& options);
+
+struct PlotCommandOptions : CommonOptions {
+  std::string figure;
+  std::vector<std::string> dirs;
+  std::string out;
+  std::string theme = "light";
+  std::vector<std::string> choices;
+  bool list = false;
+};
+int run_plot(const PlotCommandOptions& options);
+
+struct BenchOptions : CommonOptions {
+  std::vector<std::string> workloads;
+  int rounds = 9;
+  std::string python;  // interpreter with PyTorch; empty: no comparison
+  std::string peer;    // python/locus/bench_peer.py
+  bool growth = false;
+  bool sweep = false;
+};
+int run_bench(const BenchOptions& options);
+
+struct DemoOptions : CommonOptions {
+  std::string out = "runs/demo";
+  std::int64_t seed = 0;
+  double minutes = 0;
+};
+int run_demo(const DemoOptions& options, const std::string& command_line);
+
+}  // namespace locus::cli

@@ -1,0 +1,142 @@
+// locus lst generate|solve|show, nmar simulate, fmri check.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "config/load.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "data/export.h"
+#include "data/fmri_check.h"
+#include "data/latin/csv.h"
+#include "data/latin/dataset.h"
+#include "data/latin/render.h"
+#include "io/file.h"
+#include "study/datasets.h"
+
+namespace locus::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+LatinCsv to_csv(const LatinSet& set) {
+  LatinCsv csv;
+  for (std::size_t i = 0; i < set.puzzles.size(); ++i) {
+    csv.puzzles.push_back(set.puzzles[i]);
+    csv.ids.push_back(std::to_string(i));
+    csv.numbers.push_back(set.base_item.empty() ? "" : std::to_string(set.base_item[i] + 1));
+  }
+  return csv;
+}
+
+}  // namespace
+
+int run_lst_generate(const LstOptions& options) {
+  LatinOptions o;
+  o.n = static_cast<int>(options.n);
+  o.seed = static_cast<std::uint64_t>(options.seed);
+  o.per_difficulty = static_cast<int>(options.per_difficulty);
+  ensure_writable_directory(options.path);
+  const LatinData data = make_latin_data(o);
+  nlohmann::ordered_json json;
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, set] : {std::pair<const char*, const LatinSet*>{"train", &data.train},
+                                  {"test", &data.test},
+                                  {"validation", &data.validation},
+                                  {"heldout", &data.heldout}}) {
+    const std::string path = (fs::path(options.path) / (std::string(name) + ".csv")).string();
+    write_latin_csv(path, to_csv(*set));
+    const LatinSetSummary s = summarize(*set);
+    rows.push_back({name, std::to_string(set->puzzles.size()),
+                    fmt::format("{} / {} / {}", s.count[0], s.count[1], s.count[2]),
+                    fmt::format("{:.2f} / {:.2f} / {:.2f}", s.mean_filled[0], s.mean_filled[1], s.mean_filled[2]), path});
+    json[name] = {{"puzzles", set->puzzles.size()},
+                  {"file", path},
+                  {"filled", {s.mean_filled[0], s.mean_filled[1], s.mean_filled[2]}}};
+  }
+  json["note"] = data.note;
+  json["hash"] = latin_data_hash(data);
+  if (options.json) {
+    print_line(json.dump(1));
+  } else {
+    print_line(text_table({"split", "puzzles", "binary / ternary / quaternary", "filled cells", "file"}, rows));
+    print_line(data.note);
+  }
+  return kExitDone;
+}
+
+int run_lst_solve(const LstOptions& options) {
+  if (!fs::exists(options.path)) {
+    const Puzzle p = parse_puzzle(options.path);
+    print_line(render_explained(p, {colour_allowed(), true}));
+    return is_one_step(p.difficulty) ? kExitDone : kExitFailed;
+  }
+  const CsvReport report = check_latin_csv(options.path);
+  if (options.json) {
+    nlohmann::ordered_json json{{"file", report.path}, {"rows", report.rows}, {"issues", nlohmann::ordered_json::array()}};
+    for (const CsvIssue& i : report.issues)
+      json["issues"].push_back({{"line", i.line}, {"column", i.column}, {"reason", describe(i)}});
+    print_line(json.dump(1));
+  } else {
+    for (const CsvIssue& i : report.issues) print_line(describe(i));
+    print_line(fmt::format("{}: {} puzzles, {} disagreements", report.path, report.rows, report.issues.size()));
+  }
+  return report.issues.empty() && report.rows > 0 ? kExitDone : kExitFailed;
+}
+
+int run_lst_show(const LstOptions& options) {
+  Puzzle puzzle;
+  if (fs::exists(options.path)) {
+    const LatinCsv csv = read_latin_csv(options.path);
+    if (options.index < 0 || options.index >= static_cast<std::int64_t>(csv.puzzles.size())) {
+      throw ConfigError({.what = "no such puzzle in the file",
+                         .where = options.path,
+                         .got = std::to_string(options.index),
+                         .expected = fmt::format("0 .. {}", csv.puzzles.size() - 1)});
+    }
+    puzzle = csv.puzzles[static_cast<std::size_t>(options.index)];
+  } else {
+    puzzle = parse_puzzle(options.path);
+  }
+  print_line(render_explained(puzzle, {colour_allowed(), options.answer}));
+  return kExitDone;
+}
+
+int run_nmar_simulate(const DataCommandOptions& options) {
+  RunConfig config;
+  config.study = Study::kMasked;
+  config.model.readout = Readout::kMasked;
+  if (!options.config.empty()) load_toml_file(config, options.config);
+  for (const std::string& o : options.overrides) apply_override(config, o);
+  config.series.source = SeriesSource::kNmar;
+  validate(config);
+  ensure_writable_directory(options.out);
+  const Dataset dataset = make_dataset(config);
+  write_masked_dataset(dataset, options.out);
+  nlohmann::ordered_json json;
+  for (const auto& [key, value] : dataset.description) {
+    json[key] = value;
+    if (!options.json) print_line(fmt::format("{:<18} {}", key, value));
+  }
+  json["out"] = options.out;
+  print_line(options.json ? json.dump(1) : "written to " + options.out);
+  return kExitDone;
+}
+
+int run_fmri_check(const DataCommandOptions& options) {
+  RunConfig config;
+  if (!options.config.empty()) load_toml_file(config, options.config);
+  for (const std::string& o : options.overrides) apply_override(config, o);
+  if (!options.files.empty()) config.series.files = options.files;
+  if (!options.atlas.empty()) config.series.atlas = options.atlas;
+  if (!options.dataset.empty()) config.series.dataset = options.dataset;
+  config.series.source = SeriesSource::kFiles;
+  const FmriReport report = check_fmri(config.series);
+  print_line(to_text(report));
+  return report.ok() ? kExitDone : kExitFailed;
+}
+
+}  // namespace locus::cli

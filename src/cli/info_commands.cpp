@@ -1,0 +1,198 @@
+// locus version, encodings, selfcheck, config, inspect.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "config/load.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "io/array.h"
+#include "io/safetensors.h"
+#include "model/pe/encoding.h"
+#include "run/build_info.h"
+#include "run/run_record.h"
+#include "study/signature.h"
+
+namespace locus::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TensorStats {
+  double norm = 0, low = 0, high = 0;
+  std::int64_t broken = 0;
+};
+
+TensorStats stats_of(const std::vector<double>& values) {
+  TensorStats s;
+  bool first = true;
+  for (const double v : values) {
+    if (!std::isfinite(v)) {
+      ++s.broken;
+      continue;
+    }
+    s.norm += v * v;
+    s.low = first ? v : std::min(s.low, v);
+    s.high = first ? v : std::max(s.high, v);
+    first = false;
+  }
+  s.norm = std::sqrt(s.norm);
+  return s;
+}
+
+void inspect_tensors(const TensorFile& file, bool json) {
+  nlohmann::ordered_json out;
+  out["file"] = file.source;
+  out["checksum"] = file.verified ? "verified" : "none";
+  out["tensors"] = nlohmann::ordered_json::array();
+  std::vector<std::vector<std::string>> rows;
+  double total = 0;
+  for (const Tensor& t : file.tensors) {
+    const TensorStats s = stats_of(t.to_doubles());
+    total += static_cast<double>(t.count());
+    out["tensors"].push_back({{"name", t.name},
+                              {"dtype", dtype_name(t.dtype)},
+                              {"shape", t.shape},
+                              {"norm", s.norm},
+                              {"min", s.low},
+                              {"max", s.high},
+                              {"not_finite", s.broken}});
+    rows.push_back({t.name, std::string(dtype_name(t.dtype)), fmt::format("({})", fmt::join(t.shape, ", ")),
+                    fmt::format("{:.4g}", s.norm), fmt::format("{:.4g}", s.low), fmt::format("{:.4g}", s.high),
+                    s.broken > 0 ? std::to_string(s.broken) : ""});
+  }
+  if (json) return print_line(out.dump(1));
+  print_line(fmt::format("{}: {} tensors, {:.0f} values, checksum {}", file.source, file.tensors.size(), total,
+                         file.verified ? "verified" : "none"));
+  print_line(text_table({"tensor", "type", "shape", "norm", "min", "max", "not finite"}, rows));
+}
+
+void inspect_run(const std::string& dir, bool json) {
+  const RunRecord r = read_run(dir);
+  nlohmann::ordered_json out;
+  out["run"] = dir;
+  out["config_hash"] = r.config_hash;
+  out["status"] = r.summary ? std::string(kRunStatusNames[static_cast<std::size_t>(r.summary->status)]) : "no summary yet";
+  out["problems"] = r.problems;
+  if (r.summary) {
+    out["epochs"] = r.summary->epochs;
+    out["steps"] = r.summary->steps;
+    for (const auto& [name, value] : r.summary->values)
+      out["measures"][name] = std::isfinite(value) ? nlohmann::ordered_json(value) : "nan";
+  }
+  if (json) {
+    print_line(out.dump(1));
+  } else {
+    print_line(fmt::format("run {}  config {}  {}", dir, r.config_hash, out["status"].get<std::string>()));
+    for (const std::string& p : r.problems) print_line("problem: " + p);
+    if (r.summary) {
+      std::vector<std::vector<std::string>> rows;
+      for (const auto& [name, value] : r.summary->values) rows.push_back({name, fmt::format("{:.4f}", value)});
+      print_line(text_table({"measure", "value"}, rows));
+    }
+  }
+  const fs::path model = fs::path(dir) / "final" / "model.safetensors";
+  if (!json && fs::exists(model)) inspect_tensors(read_safetensors(model), json);
+}
+
+}  // namespace
+
+int run_version(const CommonOptions& options) {
+  const BuildInfo& b = build_info();
+  if (options.json) {
+    print_line(nlohmann::ordered_json{
+        {"version", b.version}, {"commit", b.commit}, {"compiler", b.compiler}, {"isa", b.isa}, {"build", b.build_type}}
+                   .dump());
+  } else {
+    print_line(fmt::format("locus {} ({}, {}, {}, {})", b.version, b.commit, b.compiler, b.isa, b.build_type));
+  }
+  return kExitDone;
+}
+
+int run_encodings(const CommonOptions& options) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  std::vector<std::vector<std::string>> rows;
+  for (const EncodingInfo& e : encoding_infos()) {
+    const std::string name(kPeKindNames[static_cast<std::size_t>(e.kind)]);
+    json.push_back({{"kind", name}, {"summary", e.summary}, {"parameters", e.parameters}});
+    if (!options.json)
+      print_line(
+          fmt::format("{:<11} {}{}", name, e.summary, e.parameters.empty() ? "" : "\n            keys: " + e.parameters));
+  }
+  if (options.json) print_line(json.dump(1));
+  return kExitDone;
+}
+
+int run_selfcheck(const CommonOptions& options) {
+  nlohmann::ordered_json json;
+  for (const SignatureLine& line : behaviour_lines()) {
+    json["losses"][line.name] = line.losses;
+    if (options.json) continue;
+    std::string text = fmt::format("{:<18}", line.name);
+    for (const double loss : line.losses) text += fmt::format(" {:.4f}", loss);
+    print_line(text);
+  }
+  json["signature"] = behaviour_signature();
+  print_line(options.json ? json.dump(1) : "signature " + behaviour_signature());
+  return kExitDone;
+}
+
+int run_config(const ConfigOptions& options) {
+  RunConfig config;
+  if (!options.config.empty()) load_toml_file(config, options.config);
+  for (const std::string& o : options.overrides) apply_override(config, o);
+  if (options.json) {
+    print_line(to_json(config).dump(1));
+    return kExitDone;
+  }
+  if (!options.config.empty() || !options.overrides.empty()) {
+    print_line(to_toml(config));
+    return kExitDone;
+  }
+  const FieldList list = describe(config);
+  for (const Field& f : list.fields()) {
+    if (!options.key.empty() && f.path.find(options.key) == std::string::npos) continue;
+    print_line(fmt::format("{} = {}\n    {} ({}{})", f.path, f.text(), f.help, f.type_name(),
+                           f.identity ? "" : "; not part of the identity"));
+  }
+  return kExitDone;
+}
+
+int run_inspect(const InspectOptions& options) {
+  if (!fs::exists(options.path)) {
+    throw IoError(
+        {.what = "no such file or folder", .where = options.path, .got = "", .expected = "a run directory or a data file"});
+  }
+  if (is_run_directory(options.path)) {
+    inspect_run(options.path, options.json);
+  } else if (fs::is_directory(options.path)) {
+    inspect_tensors(load_model_file(options.path).tensors, options.json);
+  } else if (options.path.ends_with(".safetensors")) {
+    inspect_tensors(read_safetensors(options.path), options.json);
+  } else {
+    const NamedMatrix m = read_matrix(options.path, {});
+    const TensorStats s = stats_of(m.values.values());
+    if (options.json) {
+      print_line(nlohmann::ordered_json{
+          {"file", options.path},
+          {"format", m.format},
+          {"dataset", m.dataset},
+          {"rows", m.values.rows()},
+          {"columns", m.values.cols()},
+          {"min", s.low},
+          {"max", s.high},
+          {"not_finite",
+           s.broken}}.dump(1));
+    } else {
+      print_line(fmt::format("{}: {} {}, {} x {}, {:.4g} .. {:.4g}, {} not finite", options.path, m.format, m.dataset,
+                             m.values.rows(), m.values.cols(), s.low, s.high, s.broken));
+    }
+  }
+  return kExitDone;
+}
+
+}  // namespace locus::cli

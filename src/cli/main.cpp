@@ -1,0 +1,228 @@
+// The program: options of every subcommand (the only file that knows the option parser), errors to messages and exit codes.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "core/error.h"
+
+namespace locus::cli {
+namespace {
+
+constexpr const char* kOverrides = "key=value settings over the file; `locus config` lists every key";
+
+// Parses, then runs what was chosen.
+class Program {
+ public:
+  Program(int argc, char** argv) : argc_(argc), argv_(argv) {
+    for (int i = 0; i < argc; ++i) command_line_ += (i == 0 ? "" : " ") + std::string(i == 0 ? "locus" : argv[i]);
+    app_.require_subcommand(1);
+    app_.set_help_all_flag("--help-all", "Help of all subcommands");
+    add_training();
+    add_information();
+    add_data();
+    add_results();
+    add_demo();
+  }
+
+  int run() {
+    try {
+      app_.parse(argc_, argv_);
+      return action_();
+    } catch (const CLI::ParseError& e) {
+      const int code = app_.exit(e);
+      return code == 0 ? kExitDone : kExitUsage;
+    } catch (const ConfigError& e) {
+      message_line(std::string("error: ") + e.what());
+      return kExitUsage;
+    } catch (const std::bad_alloc&) {
+      message_line("error: out of memory\n  hint:     lower train.batch, train.microbatch_tokens or the data's size");
+      return kExitFailed;
+    } catch (const std::exception& e) {
+      message_line(std::string("error: ") + e.what());
+      return kExitFailed;
+    }
+  }
+
+ private:
+  CLI::App* command(const std::string& name, const std::string& help, const std::string& example,
+                    CLI::App* parent = nullptr) {
+    CLI::App* c = (parent != nullptr ? parent : &app_)->add_subcommand(name, help);
+    c->footer("Example:\n  " + example);
+    return c;
+  }
+
+  void common(CLI::App* c, CommonOptions& o) {
+    c->add_flag("--json", o.json, "Print JSON for programs");
+    c->add_flag("-q,--quiet", o.quiet, "No progress and messages");
+    c->add_option("-t,--threads", o.threads, "Threads (default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, usable cores)")
+        ->check(CLI::Range(1, 1024));
+  }
+
+  void on(CLI::App* c, std::function<int()> action) {
+    c->callback([this, action] { action_ = action; });
+  }
+
+  void add_training();
+  void add_information();
+  void add_data();
+  void add_results();
+  void add_demo();
+
+  int argc_;
+  char** argv_;
+  std::string command_line_;
+  CLI::App app_{"Locus learns where tokens are: small transformer encoders with learnable positional encodings."};
+  std::function<int()> action_;
+  TrainOptions train_;
+  EvalCommandOptions eval_;
+  FitOptions fit_;
+  InspectOptions inspect_;
+  ConfigOptions config_;
+  CommonOptions common_;
+  LstOptions lst_;
+  DataCommandOptions data_;
+  ReportCommandOptions report_;
+  PlotCommandOptions plot_;
+  DemoOptions demo_;
+};
+
+void Program::add_training() {
+  CLI::App* c = command("train", "Train one encoder; goes on where an interrupted run stopped",
+                        "locus train configs/lst/default.toml pe.sigma=0.1 seed=3 --out runs/a");
+  c->add_option("config", train_.config, "Configuration file (TOML)")->required();
+  c->add_option("overrides", train_.overrides, kOverrides);
+  c->add_option("-o,--out", train_.out, "Run directory")->required();
+  c->add_flag("--no-baselines", train_.no_baselines, "Skip the baselines of masked studies");
+  common(c, train_);
+  on(c, [this] { return run_train(train_, command_line_); });
+
+  c = command("fit", "Learn positions from any samples x tokens matrix, no configuration needed",
+              "locus fit samples.csv --labels labels.csv --out runs/mine");
+  c->add_option("samples", fit_.samples, "CSV, TSV, NPY, NPZ, MAT or HDF5 with one sample a row")->required();
+  c->add_option("overrides", fit_.overrides, kOverrides);
+  c->add_option("-o,--out", fit_.out, "Run directory")->required();
+  c->add_option("--labels", fit_.labels, "CSV of tokens: name and label, network or coordinates");
+  c->add_option("--dataset", fit_.dataset, "Name of the matrix in files with several");
+  c->add_flag("--random-split", fit_.random_split, "Test on random rows instead of the last block");
+  common(c, fit_);
+  on(c, [this] { return run_fit(fit_, command_line_); });
+
+  c = command("eval", "Evaluate a run's model on its splits", "locus eval runs/a --split heldout --noise 0.2");
+  c->add_option("dir", eval_.dir, "Run directory")->required();
+  c->add_option("overrides", eval_.overrides, kOverrides);
+  c->add_option("--model", eval_.model, "final, init, snapshots/<epoch> or checkpoints/<step>");
+  c->add_option("--split", eval_.splits, "Splits (default: all)");
+  c->add_option("--noise", eval_.noise, "Standard deviation of noise on each block's input")->check(CLI::NonNegativeNumber);
+  c->add_option("--export", eval_.export_csv, "Write predictions as CSV in the authors' layout");
+  common(c, eval_);
+  on(c, [this] { return run_eval(eval_); });
+}
+
+void Program::add_information() {
+  CLI::App* c =
+      command("inspect", "What is in a run directory or a data file: shapes, norms, measures", "locus inspect runs/a");
+  c->add_option("path", inspect_.path, "Run directory, model folder, safetensors or matrix file")->required();
+  common(c, inspect_);
+  on(c, [this] { return run_inspect(inspect_); });
+
+  c = command("config", "List every key with its default and meaning, or resolve a configuration", "locus config --key pe.");
+  c->add_option("config", config_.config, "Configuration file to resolve");
+  c->add_option("overrides", config_.overrides, kOverrides);
+  c->add_option("--key", config_.key, "Only keys that contain this");
+  common(c, config_);
+  on(c, [this] { return run_config(config_); });
+
+  c = command("encodings", "List the positional encodings", "locus encodings --json");
+  common(c, common_);
+  on(c, [this] { return run_encodings(common_); });
+  c = command("selfcheck", "Losses of tiny reference runs and their signature on this machine", "locus selfcheck");
+  common(c, common_);
+  on(c, [this] { return run_selfcheck(common_); });
+  c = command("version", "Version, commit, compiler, instruction set", "locus version --json");
+  common(c, common_);
+  on(c, [this] { return run_version(common_); });
+}
+
+void Program::add_data() {
+  CLI::App* lst = command("lst", "Latin-square puzzles", "locus lst show 2000500234001000");
+  lst->require_subcommand(1);
+  CLI::App* c = command("generate", "Make train, test, validation and heldout puzzles",
+                        "locus lst generate puzzles --n 4 --seed 1", lst);
+  c->add_option("out", lst_.path, "Folder for the CSV files")->required();
+  c->add_option("--n", lst_.n, "Side of the square")->check(CLI::Range(3, 9));
+  c->add_option("--seed", lst_.seed, "Seed")->check(CLI::NonNegativeNumber);
+  c->add_option("--per-difficulty", lst_.per_difficulty, "Puzzles per difficulty")->check(CLI::PositiveNumber);
+  common(c, lst_);
+  on(c, [this] { return run_lst_generate(lst_); });
+  c = command("solve", "Check a whole CSV file, or solve one puzzle", "locus lst solve puzzles/heldout.csv", lst);
+  c->add_option("file", lst_.path, "CSV file, or a puzzle as text")->required();
+  common(c, lst_);
+  on(c, [this] { return run_lst_solve(lst_); });
+  c = command("show", "Show a puzzle and how it is solved", "locus lst show puzzles/heldout.csv --index 7", lst);
+  c->add_option("puzzle", lst_.path, "Puzzle as text (16 digits for 4x4), or a CSV file")->required();
+  c->add_option("--index", lst_.index, "Row of the CSV file, from 0");
+  c->add_flag("--answer", lst_.answer, "Fill in the answer");
+  common(c, lst_);
+  on(c, [this] { return run_lst_show(lst_); });
+
+  CLI::App* nmar = command("nmar", "The nonlinear stochastic network", "locus nmar simulate --out data/nmar");
+  nmar->require_subcommand(1);
+  c = command("simulate", "Simulate a modular network and save samples and ground truth",
+              "locus nmar simulate nmar.sizes=[10,20,30] nmar.gain=0.9 --out data/nmar", nmar);
+  c->add_option("overrides", data_.overrides, kOverrides);
+  c->add_option("--config", data_.config, "Configuration file");
+  c->add_option("-o,--out", data_.out, "Folder to write")->required();
+  common(c, data_);
+  on(c, [this] { return run_nmar_simulate(data_); });
+
+  CLI::App* fmri = command("fmri", "Region time series", "locus fmri check rest/*.h5 --atlas parcels.csv");
+  fmri->require_subcommand(1);
+  c = command("check", "What is in the data: shapes, coverage, connectivity, orientation",
+              "locus fmri check rest/*.h5 --atlas parcels.csv", fmri);
+  c->add_option("files", data_.files, "Files or globs; or use --config");
+  c->add_option("--config", data_.config, "Configuration file with a [series] section");
+  c->add_option("--set", data_.overrides, kOverrides);
+  c->add_option("--atlas", data_.atlas, "CSV/TSV of regions");
+  c->add_option("--dataset", data_.dataset, "HDF5 data set or MATLAB variable");
+  common(c, data_);
+  on(c, [this] { return run_fmri_check(data_); });
+}
+
+void Program::add_results() {
+  CLI::App* c = command("report", "One self-contained page about runs, with every figure as SVG and CSV",
+                        "locus report runs/demo --out report.html");
+  c->add_option("dirs", report_.dirs, "Run directories or folders of them")->required();
+  c->add_option("-o,--out", report_.out, "Page to write");
+  c->add_option("--title", report_.title, "Title of the page");
+  common(c, report_);
+  on(c, [this] { return run_report(report_); });
+
+  c = command("plot", "One figure as SVG, PNG, PDF or its data as CSV",
+              "locus plot accuracy_vs_sigma runs/sweep -o figure.svg");
+  c->add_option("figure", plot_.figure, "Name of the figure; --list shows them");
+  c->add_option("dirs", plot_.dirs, "Run directories or folders of them");
+  c->add_option("-o,--out", plot_.out, "File to write; its ending says what (default: SVG to stdout)");
+  c->add_option("--theme", plot_.theme, "light or dark");
+  c->add_option("--choose", plot_.choices, "Variant, such as layer=2");
+  c->add_flag("--list", plot_.list, "List the figures and what they need");
+  common(c, plot_);
+  on(c, [this] { return run_plot(plot_); });
+}
+
+void Program::add_demo() {
+  CLI::App* c = command("demo", "Four small encoders on Latin squares, a table and a report: five minutes",
+                        "locus demo --out runs/demo");
+  c->add_option("-o,--out", demo_.out, "Folder for the runs and the report");
+  c->add_option("--seed", demo_.seed, "Master seed")->check(CLI::NonNegativeNumber);
+  common(c, demo_);
+  on(c, [this] { return run_demo(demo_, command_line_); });
+}
+
+}  // namespace
+}  // namespace locus::cli
+
+int main(int argc, char** argv) { return locus::cli::Program(argc, argv).run(); }

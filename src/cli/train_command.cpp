@@ -1,0 +1,170 @@
+// locus train, eval, fit.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/terminal.h"
+#include "config/load.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "data/samples.h"
+#include "io/table.h"
+#include "run/run_record.h"
+#include "study/datasets.h"
+#include "study/signature.h"
+#include "train/trainer.h"
+
+namespace locus::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+void print_summary(const Summary& s, const std::string& out, bool json) {
+  if (json) {
+    nlohmann::ordered_json j;
+    j["status"] = kRunStatusNames[static_cast<std::size_t>(s.status)];
+    j["reason"] = s.reason;
+    j["epochs"] = s.epochs;
+    j["steps"] = s.steps;
+    j["seconds"] = s.seconds;
+    j["out"] = out;
+    for (const auto& [name, value] : s.values) {
+      if (std::isfinite(value)) {
+        j[name] = value;
+      } else {
+        j[name] = "nan";
+      }
+    }
+    return print_line(j.dump(1));
+  }
+  print_line(fmt::format("{} after {} epochs, {} steps, {}: {}", kRunStatusNames[static_cast<std::size_t>(s.status)],
+                         s.epochs, s.steps, human_seconds(s.seconds), s.reason));
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, value] : s.values) {
+    const bool percent = name.find("accuracy") != std::string::npos;
+    rows.push_back({name, percent ? fmt::format("{:.1f} %", 100 * value) : fmt::format("{:.4f}", value)});
+  }
+  if (!rows.empty()) print_line(text_table({"measure", "value"}, rows));
+  print_line("written to " + out);
+}
+
+int train_in(const RunConfig& config, Dataset& dataset, const TrainOptions& options, const std::string& command_line) {
+  const int threads = thread_count(options);
+  if (!options.no_baselines) {
+    ThreadPool pool(threads);
+    add_baselines(dataset, pool);
+  }
+  TrainSetup setup;
+  setup.config = config;
+  setup.dataset = &dataset;
+  setup.out = options.out;
+  setup.command = command_line;
+  setup.signature = behaviour_signature();
+  setup.threads = threads;
+  ProgressLine line(options.quiet, "");
+  TrainHooks hooks;
+  hooks.stop_signal = &install_stop_signals();
+  hooks.progress = [&](const Progress& p) { line.update(p); };
+  hooks.message = [&](const std::string& text) {
+    line.finish();
+    if (!options.quiet) message_line(text);
+  };
+  const TrainOutcome outcome = train(setup, hooks);
+  line.finish();
+  print_summary(outcome.summary, options.out, options.json);
+  return outcome.summary.status == RunStatus::kInterrupted ? kExitAgain : kExitDone;
+}
+
+// The model of a finished run on its data, perhaps with other data keys.
+struct LoadedRun {
+  RunConfig config;
+  Dataset dataset;
+  ModelStructure structure;
+  AlignedBuffer<float> params;
+};
+
+LoadedRun load_run(const EvalCommandOptions& options) {
+  RunRecord record = read_run(options.dir);
+  if (!record.config)
+    throw IoError({.what = "no readable run here", .where = options.dir, .got = join(record.problems, "; ")});
+  LoadedRun run;
+  run.config = *record.config;
+  for (const std::string& o : options.overrides) apply_override(run.config, o);
+  validate(run.config);
+  run.dataset = make_dataset(run.config);
+  run.structure = structure_for(run.config, run.dataset);
+  run.params = AlignedBuffer<float>(static_cast<std::size_t>(run.structure.layout.floats()));
+  const fs::path folder = fs::path(options.dir) / options.model;
+  load_parameters(run.structure, load_model_file(folder).tensors, run.params.data());
+  return run;
+}
+
+// The layout of the authors' result files: one row a puzzle.
+void export_predictions(const std::string& path, const LoadedRun& run, const std::string& split, const Evaluation& e) {
+  std::vector<std::vector<std::string>> rows;
+  const Examples& examples = run.dataset.split(split);
+  for (std::size_t i = 0; i < e.predicted.size(); ++i) {
+    const auto k = static_cast<std::size_t>(e.indices[i]);
+    rows.push_back({std::to_string(e.indices[i]), run.dataset.conditions[static_cast<std::size_t>(examples.condition[k])],
+                    std::to_string(examples.labels[k] + 1), std::to_string(e.predicted[i] + 1),
+                    e.predicted[i] == examples.labels[k] ? "1" : "0"});
+  }
+  const std::vector<std::string> header = {"ID", "condition", "solution", "prediction", "accuracy"};
+  write_csv(path, header, rows);
+}
+
+}  // namespace
+
+int run_train(const TrainOptions& options, const std::string& command_line) {
+  const RunConfig config = load_run_config(options.config, options.overrides);
+  RunDirectory::probe(options.out, config);
+  Dataset dataset = make_dataset(config);
+  return train_in(config, dataset, options, command_line);
+}
+
+int run_fit(const FitOptions& options, const std::string& command_line) {
+  RunConfig config = samples_config({options.samples, options.labels, options.dataset, options.random_split});
+  for (const std::string& o : options.overrides) apply_override(config, o);
+  validate(config);
+  RunDirectory::probe(options.out, config);
+  Dataset dataset = make_samples_dataset(config);
+  TrainOptions train_options;
+  static_cast<CommonOptions&>(train_options) = options;
+  train_options.out = options.out;
+  return train_in(config, dataset, train_options, command_line);
+}
+
+int run_eval(const EvalCommandOptions& options) {
+  const LoadedRun run = load_run(options);
+  ThreadPool pool(thread_count(options));
+  Prepared prepared(run.structure);
+  prepared.update(run.params.data(), {}, &pool);
+  EvalOptions eval;
+  eval.noise_sd = options.noise;
+  nlohmann::ordered_json json;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> splits = options.splits;
+  if (splits.empty()) {
+    for (const auto& [name, examples] : run.dataset.splits) splits.push_back(name);
+  }
+  for (const std::string& split : splits) {
+    if (!run.dataset.has_split(split)) {
+      std::vector<std::string> names;
+      for (const auto& [name, examples] : run.dataset.splits) names.push_back(name);
+      throw ConfigError({.what = "no such split", .where = "--split", .got = split, .expected = join(names, ", ")});
+    }
+    const Evaluation e = evaluate(run.structure, prepared, run.dataset, split, eval, pool);
+    for (const auto& [name, value] : evaluation_metrics(run.dataset, split, e)) {
+      json[name] = value;
+      const bool percent = name.find("accuracy") != std::string::npos;
+      rows.push_back({name, percent ? fmt::format("{:.1f} %", 100 * value) : fmt::format("{:.4f}", value)});
+    }
+    if (!options.export_csv.empty() && !e.predicted.empty()) export_predictions(options.export_csv, run, split, e);
+  }
+  print_line(options.json ? json.dump(1) : text_table({"measure", "value"}, rows));
+  return kExitDone;
+}
+
+}  // namespace locus::cli
