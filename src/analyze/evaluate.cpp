@@ -119,7 +119,7 @@ Evaluator::Evaluator(std::shared_ptr<const ModelStructure> structure)
       prepared_(*structure_),
       pass_(*structure_, sequences_for(*structure_), admitted_savings(*structure_)) {}
 
-void Evaluator::add_batch(const PassResult& result, const Microbatch& batch, Evaluation& sum, double& squares,
+void Evaluator::add_batch(const PassResult& result, const Microbatch& batch, ModelEvaluation& sum, double& squares,
                           std::int64_t& correct) {
   const Mat out = result.outputs;
   for (std::int64_t r = 0; r < out.rows; ++r) {
@@ -146,14 +146,14 @@ void Evaluator::add_batch(const PassResult& result, const Microbatch& batch, Eva
   }
 }
 
-Evaluation Evaluator::run(const float* params, const Examples& examples) {
+ModelEvaluation Evaluator::run(const float* params, const Examples& examples) {
   const ModelStructure& s = *structure_;
   if (s.shape.regression && examples.fixed_masks.empty() && s.config.model.readout == Readout::kMasked) {
     throw DataError({.what = "the examples have no masks of evaluation", .hint = "make the data set with its study"});
   }
   prepared_.update(params, {});
   StepContext step;
-  Evaluation out;
+  ModelEvaluation out;
   out.examples = examples.count;
   double squares = 0, loss = 0;
   std::int64_t correct = 0, rows = 0;

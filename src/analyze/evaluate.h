@@ -12,7 +12,7 @@
 
 namespace locus {
 
-struct Evaluation {
+struct ModelEvaluation {
   std::int64_t examples = 0;
   double accuracy = 0;                  // NaN for regression
   double mse = 0;                       // over hidden tokens; NaN for classification
@@ -25,7 +25,7 @@ struct Evaluation {
 class Evaluator {
  public:
   explicit Evaluator(std::shared_ptr<const ModelStructure> structure);
-  Evaluation run(const float* params, const Examples& examples);
+  ModelEvaluation run(const float* params, const Examples& examples);
 
   // One call for each example, layer, head and block of query rows: (rows, T).
   using PatternSink =
@@ -33,7 +33,8 @@ class Evaluator {
   void patterns(const float* params, const Examples& examples, const PatternSink& sink);
 
  private:
-  void add_batch(const PassResult& result, const Microbatch& batch, Evaluation& sum, double& squares, std::int64_t& correct);
+  void add_batch(const PassResult& result, const Microbatch& batch, ModelEvaluation& sum, double& squares,
+                 std::int64_t& correct);
   std::shared_ptr<const ModelStructure> structure_;
   Prepared prepared_;
   EncoderPass pass_;

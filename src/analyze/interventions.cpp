@@ -134,7 +134,7 @@ class Interventions {
     }
     for (const auto& [name, examples] : splits_) {
       if (main_split_only && name != splits_.front().first) continue;
-      const Evaluation e = evaluator_.run(params.data(), examples);
+      const ModelEvaluation e = evaluator_.run(params.data(), examples);
       InterventionRow row;
       row.kind = label.kind;
       row.layer = label.layer;

@@ -120,10 +120,10 @@ class Networks {
   void surrogate_measure(const Item& item, NetworkRow& row) const {
     const bool wanted = settings_.surrogates > 0 && !item.model.is_initial() && !item.model.is_snapshot();
     if (!wanted || distance_.rows() < kFewestTokensForSurrogates || std::string_view(item.code_name) != "raw") return;
-    stats::SurrogateOptions options;
-    options.seed = derive_seed(settings_.seed, "networks/surrogates", fnv1a64(item.text()));
-    const auto count = static_cast<int>(settings_.surrogates);
-    row.surrogate_p = stats::surrogate_network_test(distance_.view(), item.code.view(), labels_, count, options).p;
+    stats::NetworkTestOptions options;
+    options.count = static_cast<int>(settings_.surrogates);
+    options.surrogates.seed = derive_seed(settings_.seed, "networks/surrogates", fnv1a64(item.text()));
+    row.surrogate_p = stats::surrogate_network_test(distance_.view(), item.code.view(), labels_, options).p;
     row.surrogates = settings_.surrogates;
   }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace locus {
@@ -46,6 +47,10 @@ struct AnalyzeSettings {
     visit("probe_outputs", r.probe_outputs);
   }
 };
+
+// One "key=value" as typed on a command line; lists as a,b or [a,b]. ConfigError for unknown keys and bad values.
+void apply_setting(AnalyzeSettings& settings, std::string_view assignment);
+std::vector<std::string> setting_keys();
 
 // Called with what is being done and how far it is, in [0, 1]; may throw to stop.
 using AnalyzeProgress = std::function<void(const std::string& what, double done)>;
