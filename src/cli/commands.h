@@ -123,14 +123,24 @@ struct GcOptions : CommonOptions {
 };
 int run_gc(const GcOptions& options);
 
-struct AnalyzeOptions : CommonOptions {
+struct AnalyzeCommandOptions : CommonOptions {
   std::vector<std::string> dirs;
   std::vector<std::string> names;
   std::vector<std::string> references;
   std::vector<std::string> settings;
+  std::string out;
   bool list = false;
+  bool force = false;
 };
-int run_analyze(const AnalyzeOptions& options);
+int run_analyze(const AnalyzeCommandOptions& options);
+
+struct ResultsOptions : CommonOptions {
+  std::vector<std::string> paths;
+  std::string to;
+  bool check = false;
+};
+int run_results_keep(const ResultsOptions& options);
+int run_results_tables(const ResultsOptions& options);
 
 struct ReportCommandOptions : CommonOptions {
   std::vector<std::string> dirs;

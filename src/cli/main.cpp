@@ -87,6 +87,8 @@ class Program {
   DataCommandOptions data_;
   ReportCommandOptions report_;
   PlotCommandOptions plot_;
+  AnalyzeCommandOptions analyze_;
+  ResultsOptions results_;
   DemoOptions demo_;
 };
 
@@ -193,13 +195,39 @@ void Program::add_data() {
 }
 
 void Program::add_results() {
-  CLI::App* c = command("report", "One self-contained page about runs, with every figure as SVG and CSV",
-                        "locus report runs/demo --out report.html");
+  CLI::App* c = command("analyze", "Did it learn the positions, does attention use them, does it matter",
+                        "locus analyze runs/sweep --reference runs/sweep/2d --only recovery --only attention");
+  c->add_option("dirs", analyze_.dirs, "Run directories or folders of them");
+  c->add_option("--only", analyze_.names, "Analyses by name (default: all but the slow ones; \"all\": every one)");
+  c->add_option("--reference", analyze_.references, "Runs whose attention is the reference (2-D models)");
+  c->add_option("--set", analyze_.settings, "Settings as key=value");
+  c->add_option("-o,--out", analyze_.out, "Folder for results over several runs (default: the first)");
+  c->add_flag("--list", analyze_.list, "List the analyses and what they need");
+  c->add_flag("--force", analyze_.force, "Compute again what is there");
+  common(c, analyze_);
+  on(c, [this] { return run_analyze(analyze_); });
+
+  c = command("report", "One self-contained page about runs, with every figure as SVG and CSV",
+              "locus report runs/demo --out report.html");
   c->add_option("dirs", report_.dirs, "Run directories or folders of them")->required();
   c->add_option("-o,--out", report_.out, "Page to write");
   c->add_option("--title", report_.title, "Title of the page");
   common(c, report_);
   on(c, [this] { return run_report(report_); });
+
+  CLI::App* results = command("results", "Small files of finished runs, and the tables of documents",
+                              "locus results keep runs/sweep --to results/lst");
+  results->require_subcommand(1);
+  c = command("keep", "Copy summary and configuration of finished runs", "locus results keep runs/sweep --to results/lst",
+              results);
+  c->add_option("dirs", results_.paths, "Run directories or folders of them")->required();
+  c->add_option("--to", results_.to, "Folder to write")->required();
+  on(c, [this] { return run_results_keep(results_); });
+  c = command("tables", "Fill the tables of documents from kept results", "locus results tables docs/experiments/lst.md",
+              results);
+  c->add_option("documents", results_.paths, "Markdown files with a .tables.toml beside them")->required();
+  c->add_flag("--check", results_.check, "Only say whether they are up to date");
+  on(c, [this] { return run_results_tables(results_); });
 
   c = command("plot", "One figure as SVG, PNG, PDF or its data as CSV",
               "locus plot accuracy_vs_sigma runs/sweep -o figure.svg");
