@@ -97,6 +97,7 @@ struct SweepOptions : CommonOptions {
   int retry = 0;
   bool fail_fast = false;
   double max_hours = 0;
+  std::vector<std::string> when;
 };
 int run_sweep(const SweepOptions& options, const std::string& program, const std::string& command_line);
 
@@ -105,6 +106,7 @@ struct CompareOptions : CommonOptions {
   std::string by = "pe.sigma";
   std::string metric = "heldout.accuracy";
   std::string pair = "seed";
+  std::vector<std::string> filters;
 };
 int run_compare(const CompareOptions& options);
 
