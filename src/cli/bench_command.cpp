@@ -40,6 +40,8 @@ class BenchFolder {
   fs::path path_;
 };
 
+constexpr double kQuietShare = 0.97;  // of the time on the clock that we had a core
+
 struct Job {
   std::string workload;
   BenchMode mode;
@@ -114,6 +116,21 @@ nlohmann::ordered_json to_json(const Measured& m) {
 
 std::string cell(double value, int digits) { return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "-"; }
 
+// Says so when other processes took part of the time, and gives the ratios of processor time.
+void print_busy_note(const Measured& m) {
+  std::vector<std::string> ratios;
+  double share = 1;
+  for (const BenchRow& r : m.rows) {
+    if (r.threads != 1 || !std::isfinite(r.cpu_ms)) continue;
+    share = std::min(share, r.cpu_ms / r.ms);
+    if (std::isfinite(r.pytorch_cpu_ms))
+      ratios.push_back(fmt::format("{} {} {:.2f}", r.name, r.mode, r.pytorch_cpu_ms / r.cpu_ms));
+  }
+  if (share > kQuietShare) return;
+  print_line(fmt::format("busy machine: down to {:.0f} % of a core was left. Ratios of processor time: {}", 100 * share,
+                         fmt::join(ratios, ", ")));
+}
+
 void print_table(const Measured& m) {
   print_line(fmt::format("{}, commit {}", host_info().cpu, build_info().commit));
   print_line(fmt::format("FMA peak: {:.1f} GFLOP/s one core{}", m.peak,
@@ -137,6 +154,7 @@ void print_table(const Measured& m) {
           {g.workload, fmt::format("{} x {} x {}", g.m, g.n, g.k), cell(g.gflops, 1), cell(g.gflops / m.peak * 100, 1)});
     print_line(text_table({"oneDNN sgemm for", "m x n x k", "GFLOP/s", "% peak"}, rows));
   }
+  print_busy_note(m);
   print_line(fmt::format("start: locus version {:.1f} ms, first LST training step {:.1f} ms after process start",
                          m.version_ms, m.first_step_ms));
 }

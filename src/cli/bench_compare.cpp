@@ -29,7 +29,7 @@ struct PeerSide {
   PeerSpec spec;
   std::unique_ptr<Peer> peer;
   int steps = 1;
-  std::vector<double> times;
+  std::vector<double> times, cpu_times;
 };
 
 bool reads_some_tokens(const Workload& w) {
@@ -46,7 +46,7 @@ std::vector<PeerSide> start_peers(const BenchEngine& engine, BenchMode mode, con
     if (sliced && !reads_some_tokens(engine.workload())) continue;
     for (const auto& [torch, blas] : divisions) {
       PeerSpec spec{s.python, s.peer, s.scratch, mode_name(mode), sliced, torch, blas};
-      peers.push_back({spec, std::make_unique<Peer>(spec), 1, {}});
+      peers.push_back({spec, std::make_unique<Peer>(spec), 1, {}, {}});
     }
   }
   return peers;
@@ -70,6 +70,7 @@ void take_peer_results(std::vector<PeerSide>& peers, BenchRow& row) {
     if (best <= ms) continue;
     best = ms;
     if (side.spec.slice_last_layer) continue;
+    row.pytorch_cpu_ms = median(side.cpu_times);
     row.pytorch_memory_kb = memory;
     row.pytorch_loss = side.peer->loss();
     row.pytorch_threads = fmt::format("torch {} x BLAS {}", side.spec.torch_threads, side.spec.blas_threads);
@@ -136,21 +137,26 @@ BenchRow compare(const std::string& name, BenchMode mode, const CompareSettings&
   for (const PeerSide& side : peers) check_losses(row, side);
 
   engine.milliseconds(1);
-  const int steps = steps_a_turn(engine.milliseconds(1));
+  const int steps = steps_a_turn(engine.milliseconds(1).wall);
   for (PeerSide& side : peers) {
     side.peer->milliseconds(1);
-    side.steps = steps_a_turn(side.peer->milliseconds(1));
+    side.steps = steps_a_turn(side.peer->milliseconds(1).wall);
   }
-  std::vector<double> times;
+  std::vector<double> times, cpu_times;
   for (int r = 0; r < s.rounds; ++r) {
     peaks.push_back(fma_gflops(s.threads, kPeakSeconds));
-    times.push_back(engine.milliseconds(steps));
+    const StepTime ours = engine.milliseconds(steps);
+    times.push_back(ours.wall);
+    cpu_times.push_back(ours.cpu);
     for (PeerSide& side : peers) {
-      side.times.push_back(side.peer->milliseconds(side.steps));
+      const StepTime theirs = side.peer->milliseconds(side.steps);
+      side.times.push_back(theirs.wall);
+      side.cpu_times.push_back(theirs.cpu);
       if (s.threads > 1) std::this_thread::sleep_for(kSettle);
     }
   }
   row.ms = median(times);
+  row.cpu_ms = median(cpu_times);
   row.ms_low = quantile(times, 0.25);
   row.ms_high = quantile(times, 0.75);
   take_peer_results(peers, row);
@@ -188,6 +194,8 @@ nlohmann::ordered_json row_json(const BenchRow& r, double peak) {
                               {"steps_per_second", number(1000 / r.ms)},
                               {"pytorch_sliced_ms", number(r.pytorch_sliced_ms)},
                               {"ratio_sliced", number(r.ratio_sliced())},
+                              {"cpu_ms", number(r.cpu_ms)},
+                              {"pytorch_cpu_ms", number(r.pytorch_cpu_ms)},
                               {"pytorch_threads", r.pytorch_threads},
                               {"needed_gflop", r.flops.needed / 1e9},
                               {"executed_gflop", r.flops.executed / 1e9},

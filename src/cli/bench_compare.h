@@ -25,11 +25,12 @@ struct BenchRow {
   std::string name;
   std::string mode;
   int threads = 1;
-  double ms = kNotMeasured;                              // medians of the rounds
-  double ms_low = kNotMeasured, ms_high = kNotMeasured;  // quartiles
-  double pytorch_ms = kNotMeasured;                      // the best thread division where there are several
-  double pytorch_sliced_ms = kNotMeasured;               // last layer only for the tokens read
-  std::string pytorch_threads;                           // "torch 1 x BLAS 2"
+  double ms = kNotMeasured;                                     // medians of the rounds
+  double ms_low = kNotMeasured, ms_high = kNotMeasured;         // quartiles
+  double pytorch_ms = kNotMeasured;                             // the best thread division where there are several
+  double pytorch_sliced_ms = kNotMeasured;                      // last layer only for the tokens read
+  double cpu_ms = kNotMeasured, pytorch_cpu_ms = kNotMeasured;  // processor time, for busy machines
+  std::string pytorch_threads;                                  // "torch 1 x BLAS 2"
   Flops flops;
   double memory_kb = kNotMeasured, pytorch_memory_kb = kNotMeasured;
   double loss = kNotMeasured, pytorch_loss = kNotMeasured;

@@ -1,6 +1,7 @@
 #include "cli/bench_engine.h"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <chrono>
 #include <fstream>
@@ -10,6 +11,15 @@
 #include "core/rng.h"
 
 namespace locus::cli {
+namespace {
+
+double process_cpu_ms() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
+}
+
+}  // namespace
 
 BenchEngine::BenchEngine(const Workload& workload, BenchMode mode, int threads)
     : workload_(workload),
@@ -61,10 +71,12 @@ void BenchEngine::infer() {
 
 void BenchEngine::step() { mode_ == BenchMode::kTrain ? train() : infer(); }
 
-double BenchEngine::milliseconds(int steps) {
+StepTime BenchEngine::milliseconds(int steps) {
+  const double cpu = process_cpu_ms();
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < steps; ++i) step();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / steps;
+  const double wall = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return {wall / steps, (process_cpu_ms() - cpu) / steps};
 }
 
 std::int64_t peak_memory_kb() {
@@ -80,8 +92,9 @@ std::int64_t peak_memory_kb() {
 
 int run_alone(const std::string& workload, BenchMode mode, int steps, int threads) {
   BenchEngine engine(make_workload(workload), mode, threads);
-  const double ms = engine.milliseconds(steps);
-  print_line(nlohmann::ordered_json{{"ms", ms}, {"peak_kb", peak_memory_kb()}, {"steps", steps}}.dump());
+  const StepTime t = engine.milliseconds(steps);
+  print_line(
+      nlohmann::ordered_json{{"ms", t.wall}, {"cpu_ms", t.cpu}, {"peak_kb", peak_memory_kb()}, {"steps", steps}}.dump());
   return kExitDone;
 }
 

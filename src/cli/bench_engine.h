@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/bench_process.h"
 #include "cli/bench_workloads.h"
 #include "core/parallel.h"
 #include "train/optimizer.h"
@@ -19,8 +20,8 @@ class BenchEngine {
  public:
   BenchEngine(const Workload& workload, BenchMode mode, int threads);
 
-  double first_loss();             // of the initial parameters, in evaluation mode
-  double milliseconds(int steps);  // a step, over so many steps
+  double first_loss();               // of the initial parameters, in evaluation mode
+  StepTime milliseconds(int steps);  // a step, over so many steps
   void step();
 
   const Workload& workload() const { return workload_; }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -96,6 +97,13 @@ std::string ChildProcess::read_line() {
   throw IoError({.what = "a program of the benchmark ended too early", .where = name_, .got = line});
 }
 
+double ChildProcess::cpu_ms() const {
+  clockid_t clock;
+  timespec t{};
+  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &t) != 0) return 0;
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
+}
+
 int ChildProcess::wait() {
   if (to_ != nullptr) std::fclose(to_);
   if (from_ != nullptr) std::fclose(from_);
@@ -130,9 +138,11 @@ Peer::Peer(const PeerSpec& spec)
   }
 }
 
-double Peer::milliseconds(int steps) {
+StepTime Peer::milliseconds(int steps) {
+  const double before = child_.cpu_ms();
   child_.write_line(fmt::format("go {}", steps));
-  return std::stod(child_.read_line());
+  const double wall = std::stod(child_.read_line());
+  return {wall, (child_.cpu_ms() - before) / steps};
 }
 
 std::int64_t Peer::stop() {

@@ -23,6 +23,7 @@ class ChildProcess {
   void write_line(const std::string& text);
   std::string read_line();  // IoError when the child ended
   int wait();               // exit code
+  double cpu_ms() const;    // processor time used so far, all threads
 
  private:
   std::string name_;
@@ -42,6 +43,12 @@ struct PeerSpec {
   int blas_threads = 1;
 };
 
+// Milliseconds a step: on the clock, and of processor time, which does not count what other processes take.
+struct StepTime {
+  double wall = 0;
+  double cpu = 0;
+};
+
 class Peer {
  public:
   explicit Peer(const PeerSpec& spec);
@@ -49,7 +56,7 @@ class Peer {
   double loss() const { return loss_; }
   double start_seconds() const { return start_seconds_; }
   const std::string& blas() const { return blas_; }
-  double milliseconds(int steps);
+  StepTime milliseconds(int steps);
   std::int64_t stop();  // peak memory in kB
 
  private:
