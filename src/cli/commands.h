@@ -65,7 +65,6 @@ struct LstOptions : CommonOptions {
 int run_lst_generate(const LstOptions& options);
 int run_lst_solve(const LstOptions& options);
 int run_lst_show(const LstOptions& options);
-int run_lst_results(const LstOptions& options);
 
 struct DataCommandOptions : CommonOptions {
   std::string config;

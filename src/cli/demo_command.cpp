@@ -59,7 +59,7 @@ int run_demo(const DemoOptions& options, const std::string& command_line) {
   const auto started = std::chrono::steady_clock::now();
   const std::atomic<int>& stop = install_stop_signals();
   message_line("Generating puzzles ...");
-  Dataset dataset = make_dataset(demo_config(demo_runs()[0], options.seed));
+  Dataset dataset = make_dataset(demo_config(demo_runs()[0], options.seed), cache_folder());
   for (const auto& [key, text] : dataset.description) {
     if (!options.quiet && dataset.has_split(key)) message_line(fmt::format("  {:<11} {}", key, text));
   }

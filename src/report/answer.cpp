@@ -121,8 +121,8 @@ Claim claim_sigma(const Measure& m, const std::vector<const Scored*>& family) {
   subject[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(subject[0])));
   claim.text = fmt::format("{} {}: {} at σ {}, {} at σ {}.", subject, verb, m.show(first.mean.value),
                            pretty(*first.group->sigma, 4), m.show(last.mean.value), pretty(*last.group->sigma, 4));
-  claim.test = fmt::format("Spearman's ρ = {} over {} runs at {} values of σ, {}.", pretty(rho.r, 2), x.size(),
-                           family.size(), p_text(rho.p));
+  claim.test = fmt::format("Spearman's ρ = {} over {} runs at {} values of σ, {}.", r_text(rho.r), x.size(), family.size(),
+                           p_text(rho.p));
   if (fewest < 3) claim.test += fmt::format(" As few as {} run{} a setting: weak evidence.", fewest, fewest == 1 ? "" : "s");
   const auto best = *std::min_element(family.begin(), family.end(), [&](const auto* a, const auto* b) {
     return m.higher_is_better ? a->mean.value > b->mean.value : a->mean.value < b->mean.value;

@@ -130,6 +130,7 @@ Trainer::Trainer(const TrainSetup& setup, const TrainHooks& hooks)
       directory_(RunDirectory::open_for_training(setup.out, identity(), {disk_estimate(structure_, config_), 2})),
       config_json_(model_config_json(structure_, dataset_)) {
   initialize_parameters(structure_, config_.seed, params_.data());
+  load_given_tables(structure_, params_.data());
   for (const TensorSlot& slot : structure_.layout.slots()) {
     const bool pe = matches_pattern("*pe.*", slot.name);
     pe_slots_.push_back(pe);

@@ -143,9 +143,9 @@ Figure draw_accuracy_vs_sigma(const AccuracyVsSigma& data) {
                       .kind = log_axis ? AxisKind::kLog : AxisKind::kLinear,
                       .at = {sigmas.begin(), sigmas.end()}},
                 .y = {.label = data.measure.label(), .unit = data.measure.unit()},
-                .width = 560,
-                .height = 380,
-                .right_margin = labels ? 104.0 : 12.0};
+                .width = 460,
+                .height = 330,
+                .right_margin = labels ? 96.0 : 12.0};
   XyPlot plot(spec);
   draw_references(data, plot, figure);
   std::size_t low = SIZE_MAX, high = 0;
