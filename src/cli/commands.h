@@ -162,12 +162,15 @@ struct PlotCommandOptions : CommonOptions {
 int run_plot(const PlotCommandOptions& options);
 
 struct BenchOptions : CommonOptions {
-  std::vector<std::string> workloads;
+  std::vector<std::string> workloads;  // names of make_workload, "encodings", "data"; empty: all
+  std::string mode;                    // train, infer; empty: both
   int rounds = 9;
   std::string python;  // interpreter with PyTorch; empty: no comparison
   std::string peer;    // python/locus/bench_peer.py
   bool growth = false;
   bool sweep = false;
+  std::string alone;  // run this workload in this process and print time and memory
+  int steps = 1;
 };
 int run_bench(const BenchOptions& options);
 

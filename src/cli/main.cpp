@@ -27,6 +27,7 @@ class Program {
     add_results();
     add_sweeps();
     add_demo();
+    add_bench();
   }
 
   int run() {
@@ -73,6 +74,7 @@ class Program {
   void add_results();
   void add_sweeps();
   void add_demo();
+  void add_bench();
 
   int argc_;
   char** argv_;
@@ -96,6 +98,7 @@ class Program {
   CompareOptions compare_;
   RunsOptions runs_;
   GcOptions gc_;
+  BenchOptions bench_;
 };
 
 void Program::add_training() {
@@ -299,6 +302,23 @@ void Program::add_demo() {
   c->add_option("--seed", demo_.seed, "Master seed")->check(CLI::NonNegativeNumber);
   common(c, demo_);
   on(c, [this] { return run_demo(demo_, command_line_); });
+}
+
+void Program::add_bench() {
+  CLI::App* c = command("bench", "Speed and memory of this machine, of Locus and of PyTorch side by side",
+                        "locus bench --workload lst --python python3 --peer python/locus/bench_peer.py");
+  c->add_option("-w,--workload", bench_.workloads,
+                "lst, nmar, fmri, long, wide, lst/<encoding>, sizes (t=512,d=64,layers=2,batch=1), encodings, data");
+  c->add_option("--mode", bench_.mode, "train or infer (default: both)")->check(CLI::IsMember({"train", "infer"}));
+  c->add_option("--rounds", bench_.rounds, "Rounds of each comparison; medians are reported")->check(CLI::Range(1, 1000));
+  c->add_option("--python", bench_.python, "Interpreter that has PyTorch (default: no comparison)")->take_last();
+  c->add_option("--peer", bench_.peer, "python/locus/bench_peer.py")->take_last();
+  c->add_flag("--growth", bench_.growth, "Time and memory against tokens, width, layers and batch, as Markdown");
+  c->add_flag("--sweep", bench_.sweep, "Throughput of eight runs with one and with two workers");
+  c->add_option("--alone", bench_.alone, "Only run this workload here; print milliseconds a step and peak memory");
+  c->add_option("--steps", bench_.steps, "Steps with --alone")->check(CLI::PositiveNumber);
+  common(c, bench_);
+  on(c, [this] { return run_bench(bench_); });
 }
 
 }  // namespace
