@@ -65,7 +65,6 @@ struct LstOptions : CommonOptions {
 int run_lst_generate(const LstOptions& options);
 int run_lst_solve(const LstOptions& options);
 int run_lst_show(const LstOptions& options);
-int run_lst_results(const LstOptions& options);
 
 struct DataCommandOptions : CommonOptions {
   std::string config;
@@ -126,14 +125,24 @@ struct GcOptions : CommonOptions {
 };
 int run_gc(const GcOptions& options);
 
-struct AnalyzeOptions : CommonOptions {
+struct AnalyzeCommandOptions : CommonOptions {
   std::vector<std::string> dirs;
   std::vector<std::string> names;
   std::vector<std::string> references;
   std::vector<std::string> settings;
+  std::string out;
   bool list = false;
+  bool force = false;
 };
-int run_analyze(const AnalyzeOptions& options);
+int run_analyze(const AnalyzeCommandOptions& options);
+
+struct ResultsOptions : CommonOptions {
+  std::vector<std::string> paths;
+  std::string to;
+  bool check = false;
+};
+int run_results_keep(const ResultsOptions& options);
+int run_results_tables(const ResultsOptions& options);
 
 struct ReportCommandOptions : CommonOptions {
   std::vector<std::string> dirs;
@@ -153,12 +162,15 @@ struct PlotCommandOptions : CommonOptions {
 int run_plot(const PlotCommandOptions& options);
 
 struct BenchOptions : CommonOptions {
-  std::vector<std::string> workloads;
+  std::vector<std::string> workloads;  // names of make_workload, "encodings", "data"; empty: all
+  std::string mode;                    // train, infer; empty: both
   int rounds = 9;
   std::string python;  // interpreter with PyTorch; empty: no comparison
   std::string peer;    // python/locus/bench_peer.py
   bool growth = false;
   bool sweep = false;
+  std::string alone;  // run this workload in this process and print time and memory
+  int steps = 1;
 };
 int run_bench(const BenchOptions& options);
 

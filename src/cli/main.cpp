@@ -27,6 +27,7 @@ class Program {
     add_results();
     add_sweeps();
     add_demo();
+    add_bench();
   }
 
   int run() {
@@ -73,6 +74,7 @@ class Program {
   void add_results();
   void add_sweeps();
   void add_demo();
+  void add_bench();
 
   int argc_;
   char** argv_;
@@ -89,11 +91,14 @@ class Program {
   DataCommandOptions data_;
   ReportCommandOptions report_;
   PlotCommandOptions plot_;
+  AnalyzeCommandOptions analyze_;
+  ResultsOptions results_;
   DemoOptions demo_;
   SweepOptions sweep_;
   CompareOptions compare_;
   RunsOptions runs_;
   GcOptions gc_;
+  BenchOptions bench_;
 };
 
 void Program::add_training() {
@@ -199,13 +204,39 @@ void Program::add_data() {
 }
 
 void Program::add_results() {
-  CLI::App* c = command("report", "One self-contained page about runs, with every figure as SVG and CSV",
-                        "locus report runs/demo --out report.html");
+  CLI::App* c = command("analyze", "Did it learn the positions, does attention use them, does it matter",
+                        "locus analyze runs/sweep --reference runs/sweep/2d --only recovery --only attention");
+  c->add_option("dirs", analyze_.dirs, "Run directories or folders of them");
+  c->add_option("--only", analyze_.names, "Analyses by name (default: all but the slow ones; \"all\": every one)");
+  c->add_option("--reference", analyze_.references, "Runs whose attention is the reference (2-D models)");
+  c->add_option("--set", analyze_.settings, "Settings as key=value");
+  c->add_option("-o,--out", analyze_.out, "Folder for results over several runs (default: the first)");
+  c->add_flag("--list", analyze_.list, "List the analyses and what they need");
+  c->add_flag("--force", analyze_.force, "Compute again what is there");
+  common(c, analyze_);
+  on(c, [this] { return run_analyze(analyze_); });
+
+  c = command("report", "One self-contained page about runs, with every figure as SVG and CSV",
+              "locus report runs/demo --out report.html");
   c->add_option("dirs", report_.dirs, "Run directories or folders of them")->required();
   c->add_option("-o,--out", report_.out, "Page to write");
   c->add_option("--title", report_.title, "Title of the page");
   common(c, report_);
   on(c, [this] { return run_report(report_); });
+
+  CLI::App* results = command("results", "Small files of finished runs, and the tables of documents",
+                              "locus results keep runs/sweep --to results/lst");
+  results->require_subcommand(1);
+  c = command("keep", "Copy summary and configuration of finished runs", "locus results keep runs/sweep --to results/lst",
+              results);
+  c->add_option("dirs", results_.paths, "Run directories or folders of them")->required();
+  c->add_option("--to", results_.to, "Folder to write")->required();
+  on(c, [this] { return run_results_keep(results_); });
+  c = command("tables", "Fill the tables of documents from kept results", "locus results tables docs/experiments/lst.md",
+              results);
+  c->add_option("documents", results_.paths, "Markdown files with a .tables.toml beside them")->required();
+  c->add_flag("--check", results_.check, "Only say whether they are up to date");
+  on(c, [this] { return run_results_tables(results_); });
 
   c = command("plot", "One figure as SVG, PNG, PDF or its data as CSV",
               "locus plot accuracy_vs_sigma runs/sweep -o figure.svg");
@@ -271,6 +302,23 @@ void Program::add_demo() {
   c->add_option("--seed", demo_.seed, "Master seed")->check(CLI::NonNegativeNumber);
   common(c, demo_);
   on(c, [this] { return run_demo(demo_, command_line_); });
+}
+
+void Program::add_bench() {
+  CLI::App* c = command("bench", "Speed and memory of this machine, of Locus and of PyTorch side by side",
+                        "locus bench --workload lst --python python3 --peer python/locus/bench_peer.py");
+  c->add_option("-w,--workload", bench_.workloads,
+                "lst, nmar, fmri, long, wide, lst/<encoding>, sizes (t=512,d=64,layers=2,batch=1), encodings, data");
+  c->add_option("--mode", bench_.mode, "train or infer (default: both)")->check(CLI::IsMember({"train", "infer"}));
+  c->add_option("--rounds", bench_.rounds, "Rounds of each comparison; medians are reported")->check(CLI::Range(1, 1000));
+  c->add_option("--python", bench_.python, "Interpreter that has PyTorch (default: no comparison)")->take_last();
+  c->add_option("--peer", bench_.peer, "python/locus/bench_peer.py")->take_last();
+  c->add_flag("--growth", bench_.growth, "Time and memory against tokens, width, layers and batch, as Markdown");
+  c->add_flag("--sweep", bench_.sweep, "Throughput of eight runs with one and with two workers");
+  c->add_option("--alone", bench_.alone, "Only run this workload here; print milliseconds a step and peak memory");
+  c->add_option("--steps", bench_.steps, "Steps with --alone")->check(CLI::PositiveNumber);
+  common(c, bench_);
+  on(c, [this] { return run_bench(bench_); });
 }
 
 }  // namespace

@@ -81,6 +81,17 @@ int thread_count(const CommonOptions& options) {
   return usable_cores();
 }
 
+std::string cache_folder() {
+  const auto from = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text == nullptr ? "" : text);
+  };
+  if (const std::string own = from("LOCUS_CACHE"); !own.empty()) return own;
+  if (const std::string cache = from("XDG_CACHE_HOME"); !cache.empty()) return cache + "/locus";
+  if (const std::string home = from("HOME"); !home.empty()) return home + "/.cache/locus";
+  return "";
+}
+
 const std::atomic<int>& install_stop_signals() {
   struct sigaction action;
   std::memset(&action, 0, sizeof action);

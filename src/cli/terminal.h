@@ -22,6 +22,9 @@ std::string text_table(const std::vector<std::string>& header, const std::vector
 // Threads to use: the option, SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, then the cores this process may use.
 int thread_count(const CommonOptions& options);
 
+// Where generated data may be kept: LOCUS_CACHE, else XDG_CACHE_HOME/locus, else ~/.cache/locus; "" when there is none.
+std::string cache_folder();
+
 // Stop requests by TERM, INT, USR1 or USR2; the flag holds the signal's number.
 const std::atomic<int>& install_stop_signals();
 

@@ -93,7 +93,7 @@ LoadedRun load_run(const EvalCommandOptions& options) {
   run.config = *record.config;
   for (const std::string& o : options.overrides) apply_override(run.config, o);
   validate(run.config);
-  run.dataset = make_dataset(run.config);
+  run.dataset = make_dataset(run.config, cache_folder());
   run.structure = structure_for(run.config, run.dataset);
   run.params = AlignedBuffer<float>(static_cast<std::size_t>(run.structure.layout.floats()));
   const fs::path folder = fs::path(options.dir) / options.model;
@@ -120,7 +120,7 @@ void export_predictions(const std::string& path, const LoadedRun& run, const std
 int run_train(const TrainOptions& options, const std::string& command_line) {
   const RunConfig config = load_run_config(options.config, options.overrides);
   RunDirectory::probe(options.out, config);
-  Dataset dataset = make_dataset(config);
+  Dataset dataset = make_dataset(config, cache_folder());
   return train_in(config, dataset, options, command_line);
 }
 

@@ -23,26 +23,33 @@ struct TileArgs {
   std::int64_t depth;
   float* c;
   std::int64_t c_stride;
-  const float* start;  // 16 floats to start every row from, or null
+  const float* start;  // 16 floats to start every row from: a bias, or zeros
   bool add;
 };
 
 template <int R>
 void tile(const TileArgs& t) {
   F8 acc[R][2];
+  const F8 start0 = simd::load(t.start);
+  const F8 start1 = simd::load(t.start + 8);
+#pragma GCC unroll 6
   for (int r = 0; r < R; ++r) {
-    __builtin_prefetch(t.c + r * t.c_stride, 1);
-    acc[r][0] = t.start != nullptr ? simd::load(t.start) : F8{};
-    acc[r][1] = t.start != nullptr ? simd::load(t.start + 8) : F8{};
+    acc[r][0] = start0;
+    acc[r][1] = start1;
   }
   const float* a = t.a;
   const float* b = t.b;
+  float* c = t.c;
   const std::int64_t row_step = t.row_step;
   const std::int64_t depth_step = t.depth_step;
+  const std::int64_t c_stride = t.c_stride;
+#pragma GCC unroll 6
+  for (int r = 0; r < R; ++r) __builtin_prefetch(c + r * c_stride, 1);
 #pragma GCC unroll 2
   for (std::int64_t k = 0; k < t.depth; ++k) {
     const F8 b0 = simd::load(b);
     const F8 b1 = simd::load(b + 8);
+#pragma GCC unroll 6
     for (int r = 0; r < R; ++r) {
       const F8 x = simd::splat(a[r * row_step]);
       acc[r][0] += x * b0;
@@ -51,16 +58,21 @@ void tile(const TileArgs& t) {
     a += depth_step;
     b += kPanel;
   }
-  for (int r = 0; r < R; ++r) {
-    float* c = t.c + r * t.c_stride;
-    if (t.add) {
-      acc[r][0] += simd::load(c);
-      acc[r][1] += simd::load(c + 8);
+  if (t.add) {
+#pragma GCC unroll 6
+    for (int r = 0; r < R; ++r) {
+      acc[r][0] += simd::load(c + r * c_stride);
+      acc[r][1] += simd::load(c + r * c_stride + 8);
     }
-    simd::store(c, acc[r][0]);
-    simd::store(c + 8, acc[r][1]);
+  }
+#pragma GCC unroll 6
+  for (int r = 0; r < R; ++r) {
+    simd::store(c + r * c_stride, acc[r][0]);
+    simd::store(c + r * c_stride + 8, acc[r][1]);
   }
 }
+
+alignas(32) constexpr float kZeros[kPanel] = {};
 
 using TileFunction = void (*)(const TileArgs&);
 constexpr std::array<TileFunction, 7> kTiles = {nullptr, tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>};
@@ -72,10 +84,8 @@ void narrow_tile(TileArgs t, std::int64_t rows, std::int64_t cols) {
   float* c = t.c;
   const std::int64_t c_stride = t.c_stride;
   const bool add = t.add;
-  if (t.start != nullptr) {
-    std::copy_n(t.start, cols, start);
-    t.start = start;
-  }
+  std::copy_n(t.start, cols, start);
+  t.start = start;
   t.c = buffer;
   t.c_stride = kPanel;
   t.add = false;
@@ -178,7 +188,7 @@ void gemm(ConstMat a, Packed b, Mat c, Store store, const float* bias) {
       t.add = k0 > 0 || store == Store::kAdd;
       for (std::int64_t j = 0; j < c.cols; j += kPanel) {
         t.b = b.rows_from(k0).cols_from(j).data;
-        t.start = k0 == 0 && bias != nullptr ? bias + j : nullptr;
+        t.start = k0 == 0 && bias != nullptr ? bias + j : kZeros;
         for (std::int64_t i = i0; i < i1; i += kRowBlock) {
           t.a = a.row(i) + k0;
           t.c = c.row(i) + j;
@@ -196,13 +206,14 @@ void gemm_at(ConstMat a, ConstMat b, Mat c, Store store, float* scratch) {
     const std::int64_t kc = std::min(kDepthBlock, depth - k0);
     float* panel = scratch;
     float* rows_packed = scratch + kc * kPanel;
-    for (std::int64_t i0 = 0; i0 < c.rows; i0 += kRowsInCache) {
-      const std::int64_t i1 = std::min(c.rows, i0 + kRowsInCache);
+    for (std::int64_t i0 = 0; i0 < c.rows; i0 += kRowsTransposed) {
+      const std::int64_t i1 = std::min(c.rows, i0 + kRowsTransposed);
       for (std::int64_t i = i0; i < i1; i += kRowBlock) {
         const std::int64_t rows = std::min(kRowBlock, i1 - i);
         pack_rows(a.block(k0, kc, i, rows), i + simd::kLanes <= a.cols, rows_packed + (i - i0) * kc);
       }
       TileArgs t{};
+      t.start = kZeros;
       t.row_step = 1;
       t.depth_step = kRowBlock;
       t.depth = kc;

@@ -15,6 +15,8 @@ inline constexpr std::int64_t kDepthBlock = 320;  // depth of a panel in the fir
 
 inline constexpr std::int64_t kRowsInCache = 192;  // rows of A a block: 192 x 320 floats stay in the second-level cache
 
+inline constexpr std::int64_t kRowsTransposed = 324;  // rows of A^T packed at once; more share one packing of B
+
 enum class Store { kOverwrite, kAdd };
 
 // Floats needed for a packed B of depth x cols.
@@ -50,7 +52,7 @@ void gemm(ConstMat a, Packed b, Mat c, Store store, const float* bias = nullptr)
 // c (M,N) = or += a^T * b, a given as (K,M), b (K,N) plain. `scratch` holds at least gemm_at_scratch(K) floats.
 void gemm_at(ConstMat a, ConstMat b, Mat c, Store store, float* scratch);
 inline std::int64_t gemm_at_scratch(std::int64_t depth) {
-  return (depth < kDepthBlock ? depth : kDepthBlock) * (kRowsInCache + kPanel) + 32;
+  return (depth < kDepthBlock ? depth : kDepthBlock) * (kRowsTransposed + kPanel) + 32;
 }
 
 }  // namespace locus::kernels

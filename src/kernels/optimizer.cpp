@@ -11,17 +11,21 @@ void adam_update(const AdamUpdate& u, const AdamArrays& a, std::int64_t n) {
   const float shrink = u.decoupled ? 1.0f - u.lr * u.weight_decay : 1.0f;
   const float keep1 = 1.0f - u.beta1;
   const float keep2 = 1.0f - u.beta2;
+  const float beta1 = u.beta1;
+  const float beta2 = u.beta2;
+  const float eps = u.eps;
+  const float scale = u.gradient_scale;
   float* __restrict param = a.param;
   const float* __restrict gradient = a.gradient;
   float* __restrict moment1 = a.moment1;
   float* __restrict moment2 = a.moment2;
   for (std::int64_t i = 0; i < n; ++i) {
-    const float g = gradient[i] * u.gradient_scale + l2 * param[i];
-    const float m = u.beta1 * moment1[i] + keep1 * g;
-    const float v = u.beta2 * moment2[i] + keep2 * g * g;
+    const float g = gradient[i] * scale + l2 * param[i];
+    const float m = beta1 * moment1[i] + keep1 * g;
+    const float v = beta2 * moment2[i] + keep2 * g * g;
     moment1[i] = m;
     moment2[i] = v;
-    param[i] = param[i] * shrink - rate * m / (std::sqrt(v) * root_correction + u.eps);
+    param[i] = param[i] * shrink - rate * m / (std::sqrt(v) * root_correction + eps);
   }
 }
 

@@ -273,6 +273,15 @@ PassResult EncoderPass::train(const Prepared& prepared, const Microbatch& batch,
   return result;
 }
 
+PassResult EncoderPass::output_gradient(const Prepared& prepared, const Microbatch& batch, const StepContext& step,
+                                        std::int64_t row, std::int64_t column) {
+  PassResult result;
+  result.outputs = forward(prepared, batch, step, nullptr);
+  readout_.select_output(row, column);
+  backward(prepared, batch, step);
+  return result;
+}
+
 // The split projections' sums become gradients: of the in-projection by outer products with the few vectors behind them,
 // of those vectors by the transposed projections.
 void EncoderPass::end_shard(const Prepared& prepared) {
@@ -310,6 +319,8 @@ void EncoderPass::end_shard(const Prepared& prepared) {
 
 PassResult EncoderPass::evaluate(const Prepared& prepared, const Microbatch& batch, const StepContext& step,
                                  Observer* observer) {
+  LOCUS_CHECK(observer == nullptr || (savings_.last == AttentionPath::kPlain && !savings_.split_first),
+              "an observer needs a pass made with no_savings()");
   bind_terms(prepared, nullptr);
   PassResult result;
   result.outputs = forward(prepared, batch, step, observer);

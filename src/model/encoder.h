@@ -64,6 +64,9 @@ class EncoderPass {
   void begin_shard(const Prepared& prepared, float* grads);
   PassResult train(const Prepared& prepared, const Microbatch& batch, const StepContext& step);
   void end_shard(const Prepared& prepared);
+  // As train, but the gradient added is that of outputs(row, column) of this micro-batch; no targets are needed.
+  PassResult output_gradient(const Prepared& prepared, const Microbatch& batch, const StepContext& step, std::int64_t row,
+                             std::int64_t column);
 
   // Forward alone; the loss only where `batch` has labels or targets.
   PassResult evaluate(const Prepared& prepared, const Microbatch& batch, const StepContext& step,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/error.h"
 #include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 
@@ -155,6 +156,13 @@ double ReadoutPass::loss(const Microbatch& batch, const RowSet& rows, double wei
     }
   }
   return total * weight;
+}
+
+void ReadoutPass::select_output(std::int64_t row, std::int64_t column) {
+  LOCUS_CHECK(row >= 0 && row < out_.rows && column >= 0 && column < out_.cols, "no such output");
+  const Mat d = doutputs_.mat(out_.rows, s_.shape.outputs);
+  std::fill_n(d.data, d.rows * d.cols, 0.0f);
+  d(row, column) = 1.0f;
 }
 
 void ReadoutPass::linear_backward(const PackedLinear& packed, const Linear& l, ConstMat input, ConstMat dy, float* grads,

@@ -24,6 +24,9 @@ class ReadoutPass {
   // The weighted loss of the outputs; leaves their gradient for backward.
   double loss(const Microbatch& batch, const RowSet& rows, double weight);
 
+  // Instead of a loss: the gradient that backward starts from is that of one output alone.
+  void select_output(std::int64_t row, std::int64_t column);
+
   // dx like x in forward, overwritten.
   void backward(const PackedWeights& weights, const Microbatch& batch, const RowSet& rows, bool only_rows, float* grads,
                 Mat dx);

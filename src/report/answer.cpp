@@ -121,8 +121,8 @@ Claim claim_sigma(const Measure& m, const std::vector<const Scored*>& family) {
   subject[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(subject[0])));
   claim.text = fmt::format("{} {}: {} at σ {}, {} at σ {}.", subject, verb, m.show(first.mean.value),
                            pretty(*first.group->sigma, 4), m.show(last.mean.value), pretty(*last.group->sigma, 4));
-  claim.test = fmt::format("Spearman's ρ = {} over {} runs at {} values of σ, {}.", pretty(rho.r, 2), x.size(),
-                           family.size(), p_text(rho.p));
+  claim.test = fmt::format("Spearman's ρ = {} over {} runs at {} values of σ, {}.", r_text(rho.r), x.size(), family.size(),
+                           p_text(rho.p));
   if (fewest < 3) claim.test += fmt::format(" As few as {} run{} a setting: weak evidence.", fewest, fewest == 1 ? "" : "s");
   const auto best = *std::min_element(family.begin(), family.end(), [&](const auto* a, const auto* b) {
     return m.higher_is_better ? a->mean.value > b->mean.value : a->mean.value < b->mean.value;
@@ -158,9 +158,12 @@ Claim claim_fixed(const Measure& m, const Scored& learned, const Scored& fixed) 
   return claim;
 }
 
-}  // namespace
+std::string sentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
 
-std::vector<Claim> make_claims(const Inputs& inputs) {
+std::vector<Claim> raw_claims(const Inputs& inputs) {
   if (!inputs.measure) {
     return {{Evidence::kNone, "No run has a result yet.",
              "Neither summary.json nor metrics.jsonl of any run holds an evaluated measure."}};
@@ -177,6 +180,14 @@ std::vector<Claim> make_claims(const Inputs& inputs) {
       std::find_if(scored.begin(), scored.end(), [](const Scored& s) { return s.group->sigma.has_value(); });
   const auto fixed = std::find_if(scored.begin(), scored.end(), [](const Scored& s) { return !s.group->sigma.has_value(); });
   if (learned != scored.end() && fixed != scored.end()) claims.push_back(claim_fixed(*inputs.measure, *learned, *fixed));
+  return claims;
+}
+
+}  // namespace
+
+std::vector<Claim> make_claims(const Inputs& inputs) {
+  std::vector<Claim> claims = raw_claims(inputs);
+  for (Claim& claim : claims) claim.text = sentence(std::move(claim.text));
   return claims;
 }
 

@@ -38,6 +38,8 @@ struct MatrixData {
   std::string packed = {};           // see packed_values
   std::vector<int> row_tokens = {};  // token of each row and column; empty: none
   std::vector<int> col_tokens = {};
+  int tile_rows = 0, tile_cols = 0;   // > 0: a grid of tiles, each a grid of so many tokens
+  std::vector<int> tile_tokens = {};  // token at each place of such a grid, row by row
 };
 
 struct Variant {

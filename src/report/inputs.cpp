@@ -97,13 +97,20 @@ void make_groups(Inputs& inputs) {
     Group g;
     g.encoding = std::get<2>(key);
     if (!std::get<0>(key)) g.sigma = config.pe.sigma;
-    std::vector<std::string> others;
+    std::vector<std::string> others, shown;
     for (const std::string& name : inputs.varying) {
       const std::string& text = std::get<3>(key).at(name);
-      if (!told_by_name(name) && !text.empty()) others.push_back(name + "=" + shorten(text, 40));
+      if (told_by_name(name) || text.empty()) continue;
+      shown.push_back(name + "=" + shorten(text, 40));
+      // The control of the lazy regime scales the content with σ: its runs are one series, though each has its own gain.
+      if (name != "model.embed_gain") {
+        others.push_back(shown.back());
+      } else if (config.model.embed_gain != 1) {
+        others.push_back("content scaled too");
+      }
     }
     g.others = join(others, ", ");
-    g.label = g.others.empty() ? g.encoding : g.encoding + ", " + g.others;
+    g.label = shown.empty() ? g.encoding : g.encoding + ", " + join(shown, ", ");
     g.runs = runs;
     for (const int r : runs) inputs.runs[static_cast<std::size_t>(r)].group = static_cast<int>(inputs.groups.size());
     inputs.groups.push_back(std::move(g));
@@ -192,7 +199,11 @@ std::string Measure::words() const {
 std::string Measure::label() const { return is_fraction() ? words() + " (%)" : words(); }
 std::string Measure::show(double value) const { return is_fraction() ? percent(value) : pretty(value, 4); }
 std::string Measure::show_difference(double value) const {
-  return is_fraction() ? pretty(100 * value, 3) + " points" : pretty(value, 3);
+  if (!is_fraction()) return pretty(value, 3);
+  std::string text = fmt::format("{:.1f}", 100 * value);
+  if (text == "-0.0") text = "0.0";
+  if (text[0] == '-') text.replace(0, 1, "−");
+  return text + " points";
 }
 
 std::string encoding_name(const RunConfig& c) {

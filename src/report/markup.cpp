@@ -131,7 +131,15 @@ std::string pretty(double value, int digits) {
 
 std::string percent(double fraction, int decimals) {
   if (!std::isfinite(fraction)) return "n/a";
-  std::string text = fmt::format("{:.{}f} %", 100 * fraction, decimals);
+  std::string text = fmt::format("{:.{}f}\u00A0%", 100 * fraction, decimals);
+  if (text[0] == '-') text.replace(0, 1, "−");
+  return text;
+}
+
+std::string r_text(double r) {
+  if (!std::isfinite(r)) return "n/a";
+  std::string text = fmt::format("{:.2f}", r);
+  if (text == "-0.00") return "0.00";
   if (text[0] == '-') text.replace(0, 1, "−");
   return text;
 }

@@ -27,7 +27,8 @@ std::string coord(double value);
 
 // A value for readers: `digits` significant digits, plain notation where it is shorter; "n/a" for NaN, "∞".
 std::string pretty(double value, int digits = 4);
-std::string percent(double fraction, int decimals = 1);  // "95.6 %"
+std::string percent(double fraction, int decimals = 1);  // "95.6 %", a no-break space between
+std::string r_text(double r);                            // "0.96", "−0.05", "n/a"
 std::string p_text(double p);                            // "p = 0.012", "p < 0.001"
 
 // One CSV row with quotes where they are needed, ended by "\n".

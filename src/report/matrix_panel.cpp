@@ -40,15 +40,24 @@ void draw_strip(Svg& svg, const std::vector<std::string>& classes, const Box& pi
 
 }  // namespace
 
-double largest_off_diagonal(const MatrixD& values) {
-  double largest = 0;
-  for (std::ptrdiff_t r = 0; r < values.rows(); ++r) {
-    for (std::ptrdiff_t c = 0; c < values.cols(); ++c) {
-      if (r == c && values.rows() == values.cols()) continue;
-      if (std::isfinite(values(r, c))) largest = std::max(largest, std::abs(values(r, c)));
+void fit_colours(MatrixSpec& spec) {
+  const MatrixD& m = spec.values;
+  double lo = 0, hi = 0;
+  bool any = false;
+  for (std::ptrdiff_t r = 0; r < m.rows(); ++r) {
+    for (std::ptrdiff_t c = 0; c < m.cols(); ++c) {
+      if (!std::isfinite(m(r, c)) || (r == c && m.rows() == m.cols())) continue;
+      lo = any ? std::min(lo, m(r, c)) : m(r, c);
+      hi = any ? std::max(hi, m(r, c)) : m(r, c);
+      any = true;
     }
   }
-  return largest > 0 ? largest : 1;
+  const double limit = std::max(std::abs(lo), std::abs(hi));
+  const bool diverging = lo < -0.05 * limit;
+  spec.map = diverging ? ColourMap::kDiverging : ColourMap::kSequential;
+  spec.lo = diverging ? -limit : lo;
+  spec.hi = diverging ? limit : hi;
+  if (spec.hi <= spec.lo) spec.hi = spec.lo + 1;
 }
 
 void draw_colour_bar(Svg& svg, Point at, double width, const MatrixSpec& spec) {
@@ -63,12 +72,12 @@ void draw_colour_bar(Svg& svg, Point at, double width, const MatrixSpec& spec) {
 
 Panel draw_matrix(const MatrixSpec& spec) {
   const double margin = 4 + kStrip * static_cast<double>(spec.strips.size());
-  const Box picture{margin, 24 + margin, spec.size,
+  const Box picture{margin, (spec.title.empty() ? 0 : 24) + margin, spec.size,
                     spec.size * static_cast<double>(spec.values.rows()) /
                         static_cast<double>(std::max<std::ptrdiff_t>(1, spec.values.cols()))};
   const double width = picture.right() + 6, height = picture.bottom() + 36;
   Svg svg;
-  svg.text({picture.x, 16}, fit_text(spec.title, width - picture.x, 13), "ttl");
+  if (!spec.title.empty()) svg.text({picture.x, 16}, fit_text(spec.title, width - picture.x, 13), "ttl");
   for (std::size_t s = 0; s < spec.strips.size(); ++s) {
     const double offset = kStrip * static_cast<double>(spec.strips.size() - s);
     draw_strip(svg, spec.strips[s], picture, offset, true);
@@ -78,6 +87,15 @@ Panel draw_matrix(const MatrixSpec& spec) {
   const int scale = std::max(1, (kSharpPixels + cells - 1) / std::max(1, cells));
   svg.open("g", {{"data-matrix", spec.figure + "/" + spec.id}});
   svg.image(picture, png_data_uri(matrix_image(spec.values.view(), spec.lo, spec.hi, scale), colour_map(spec.map)));
+  const auto rows = static_cast<int>(spec.values.rows()), cols = static_cast<int>(spec.values.cols());
+  for (int r = spec.tile_rows; spec.tile_rows > 0 && r < rows; r += spec.tile_rows) {
+    const double y = picture.y + picture.height * r / rows;
+    svg.line({picture.x, y}, {picture.right(), y}, "gap");
+  }
+  for (int c = spec.tile_cols; spec.tile_cols > 0 && c < cols; c += spec.tile_cols) {
+    const double x = picture.x + picture.width * c / cols;
+    svg.line({x, picture.y}, {x, picture.bottom()}, "gap");
+  }
   svg.rect(picture, "frame");
   if (!spec.tokens.empty()) {
     svg.rect({picture.x, picture.y, 0, 0}, "hl hl-row");

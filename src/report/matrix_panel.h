@@ -19,7 +19,8 @@ struct MatrixSpec {
   double lo = -1, hi = 1;
   ColourMap map = ColourMap::kDiverging;
   std::string bar_label = {};
-  double size = 300;  // of the picture
+  double size = 300;                 // of the picture
+  int tile_rows = 0, tile_cols = 0;  // > 0: a gap after every so many rows and columns
 };
 
 Panel draw_matrix(const MatrixSpec& spec);
@@ -28,7 +29,7 @@ MatrixData matrix_data(const MatrixSpec& spec);
 // A horizontal colour bar with its ends labelled, `width` wide at `at`.
 void draw_colour_bar(Svg& svg, Point at, double width, const MatrixSpec& spec);
 
-// Largest |value| off the diagonal (of all entries when not square), never 0.
-double largest_off_diagonal(const MatrixD& values);
+// Picks colours by the values off the diagonal: diverging around 0 when some are clearly negative, else sequential.
+void fit_colours(MatrixSpec& spec);
 
 }  // namespace locus::report

@@ -51,7 +51,7 @@ constexpr std::string_view kNavigation =
     "<nav class=\"bar\" aria-label=\"Sections\"><div><a href=\"#answer\">Answer</a>"
     "<a href=\"#figures\">Figures</a><a href=\"#tables\">Tables</a><a href=\"#runs\">Runs</a><a "
     "href=\"#run\">What was run</a><a href=\"#reproduce\">Reproduce</a>"
-    "<span class=\"spacer\"></span><button type=\"button\" id=\"show-all\">Show all</button><button type=\"button\" "
+    "<span class=\"spacer\"></span><button type=\"button\" id=\"show-all\">Show all runs</button><button type=\"button\" "
     "id=\"theme\">"
     "Dark</button></div></nav>\n";
 

@@ -50,22 +50,34 @@ std::string variant_html(const Figure& figure, std::size_t index) {
   json choices = json::array();
   for (const auto& [key, value] : variant.choices) choices.push_back(clean_utf8(value));
   std::string out =
-      fmt::format("<div class=\"variant{}\" data-choices=\"{}\">\n<div class=\"panels n{}\">\n", index == 0 ? "" : " off",
-                  escape(choices.dump()), std::min<std::size_t>(variant.panels.size(), 4));
+      fmt::format("<div class=\"variant{}\" data-choices=\"{}\">\n<div class=\"panels n{}{}\">\n", index == 0 ? "" : " off",
+                  escape(choices.dump()), std::min<std::size_t>(variant.panels.size(), 4),
+                  variant.panels.size() == 1 && variant.panels[0].width < 440 ? " small" : "");
   for (const Panel& panel : variant.panels) out += inline_svg(panel);
   return out + "</div>\n" + legend_html(variant.legend) + "</div>\n";
+}
+
+// A folder's name as part of a link.
+std::string url_path(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == '_';
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
 }
 
 std::string download_links(const Figure& figure, const std::string& folder) {
   if (folder.empty()) return "";
   std::string out = "<p class=\"downloads\">";
   if (figure.variants.size() == 1) {
-    out += fmt::format("<a href=\"{}/{}.svg\">SVG</a> · ", escape(folder),
+    out += fmt::format("<a href=\"./{}/{}.svg\">SVG</a> · ", url_path(folder),
                        escape(variant_file_name(figure, figure.variants[0])));
   } else if (!figure.variants.empty()) {
     out += fmt::format("SVG of every choice in <code>{}</code> · ", escape(folder));
   }
-  return out + fmt::format("<a href=\"{}/{}.csv\">CSV</a></p>\n", escape(folder), escape(figure.name));
+  return out + fmt::format("<a href=\"./{}/{}.csv\">CSV</a></p>\n", url_path(folder), escape(figure.name));
 }
 
 }  // namespace
@@ -144,7 +156,10 @@ json figure_data(const std::vector<Figure>& figures) {
                           {"hi", m.hi},
                           {"packed", m.packed},
                           {"rowTokens", m.row_tokens},
-                          {"colTokens", m.col_tokens}});
+                          {"colTokens", m.col_tokens},
+                          {"tileRows", m.tile_rows},
+                          {"tileCols", m.tile_cols},
+                          {"tileTokens", m.tile_tokens}});
     }
     json names = json::array();
     for (const std::string& name : figure.token_names) names.push_back(clean_utf8(name));

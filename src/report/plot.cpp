@@ -221,7 +221,7 @@ void XyPlot::draw_references(Svg& svg, const Scale& y) const {
   spread(labels, 13, area_.y + 2, area_.bottom() - 2);
   for (const auto& [at, i] : labels) {
     const Item& item = items_[i];
-    svg.text({area_.right() + 6, at + 4}, fit_text(item.text, spec_.right_margin - 8, 10.5), "small");
+    svg.text({area_.right() + 6, at + 4}, fit_text(item.text, spec_.right_margin - 6, 11), "small");
   }
 }
 

@@ -28,7 +28,7 @@ std::string png_data_uri(const IndexImage& image, const std::array<Rgb, 256>& pa
 IndexImage matrix_image(ConstMatD values, double lo, double hi, int scale);
 
 // Steps of packed values: enough for three decimals of a correlation, few enough to compress.
-inline constexpr int kPackedSteps = 4000;
+inline constexpr int kPackedSteps = 2500;
 
 // zlib-compressed, base64, little-endian unsigned 16-bit numbers: 0..kPackedSteps over [lo, hi], clipped; 65535 is NaN.
 // Row by row; of a symmetric matrix only the columns from the diagonal on.

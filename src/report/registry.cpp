@@ -3,8 +3,15 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "report/figures/accuracy_vs_sigma.h"
+#include "report/figures/agreement.h"
+#include "report/figures/attention.h"
+#include "report/figures/brain.h"
 #include "report/figures/by_difficulty.h"
+#include "report/figures/interventions.h"
+#include "report/figures/kernel.h"
+#include "report/figures/modules.h"
 #include "report/figures/position_map.h"
+#include "report/figures/recovery.h"
 #include "report/figures/similarity.h"
 #include "report/figures/sweep_heatmap.h"
 #include "report/figures/tiled_similarity.h"
@@ -39,6 +46,20 @@ const std::vector<FigureSpec>& figure_specs() {
        make<collect_tiled_similarity, draw_tiled_similarity>},
       {"position_map", "Learned positions as a 2-D map", "final/model.safetensors, dataset.safetensors",
        make<collect_position_map, draw_position_map>},
+      {"recovery", "Recovery of the true arrangement against σ", "analysis/recovery.json",
+       make<collect_recovery, draw_recovery>},
+      {"modules", "Modularity and segregation of the encoding", "analysis/networks.json",
+       make<collect_modules, draw_modules>},
+      {"brain", "Regions in three planes, by network and learned community",
+       "dataset.safetensors with 3-D coordinates, analysis/networks.npz", make<collect_brain, draw_brain>},
+      {"attention", "Attention maps beside the puzzle and the solver's cells", "analysis/attention.npz",
+       make<collect_attention, draw_attention>},
+      {"agreement", "Agreement of attention against generalisation", "analysis/attention.json with reference runs",
+       make<collect_agreement, draw_agreement>},
+      {"interventions", "What changing the positions does", "analysis/interventions.json",
+       make<collect_interventions, draw_interventions>},
+      {"kernel", "Movement of kernel and parameters against σ", "analysis/kernel.json, analysis/movement.json",
+       make<collect_kernel, draw_kernel>},
   };
   return specs;
 }

@@ -94,6 +94,40 @@ void write_figure_files(const Figure& figure, const fs::path& folder, Theme them
   write_file_atomic(folder / (figure.name + ".csv"), figure.csv);
 }
 
+constexpr std::size_t kPageBudget = 4'200'000;  // of figures; the rest of a page of 300 runs needs about 600 kB
+
+std::size_t size_of(const Figure& figure) {
+  std::size_t bytes = 0;
+  for (const Variant& variant : figure.variants) {
+    for (const Panel& panel : variant.panels) bytes += panel.body.size();
+  }
+  for (const MatrixData& m : figure.matrices) bytes += m.packed.size();
+  return bytes;
+}
+
+// Keeps the page small: the largest figure gives up its last choice, until all fit. The files keep every choice.
+void keep_within_budget(std::vector<Figure>& figures) {
+  const std::string note = " The page leaves out some choices to stay small; the files hold all of them.";
+  while (true) {
+    std::size_t total = 0;
+    Figure* largest = nullptr;
+    for (Figure& figure : figures) {
+      total += size_of(figure);
+      if (figure.variants.size() > 1 && (largest == nullptr || size_of(figure) > size_of(*largest))) largest = &figure;
+    }
+    if (total <= kPageBudget || largest == nullptr) return;
+    largest->variants.pop_back();
+    std::string shown;
+    for (const Variant& variant : largest->variants) {
+      for (const Panel& panel : variant.panels) shown += panel.body;
+    }
+    std::erase_if(largest->matrices, [&](const MatrixData& m) {
+      return shown.find("data-matrix=\"" + largest->name + "/" + m.id + "\"") == std::string::npos;
+    });
+    if (largest->caption.find(note) == std::string::npos) largest->caption += note;
+  }
+}
+
 std::vector<const FigureSpec*> wanted_figures(const std::vector<std::string>& names) {
   std::vector<const FigureSpec*> wanted;
   if (names.empty()) {
@@ -128,6 +162,7 @@ ReportResult write_report(const ReportOptions& options) {
   for (const Figure& figure : parts.figures) write_figure_files(figure, folder, options.theme);
   write_file_atomic(folder / "settings.csv", table_csv(settings_table(inputs)));
   write_file_atomic(folder / "runs.csv", table_csv(runs_table(inputs)));
+  keep_within_budget(parts.figures);
   parts.files_folder = stem + "_files";
   const std::string page = make_page(inputs, parts);
   write_file_atomic(page_path, page);

@@ -130,6 +130,37 @@ void fill_from_curves(Run& run) {
   if (run.seconds == 0) run.seconds = last("seconds");
 }
 
+// Rows about snapshots are many and no figure shows them.
+void drop_snapshots(json& analysis) {
+  for (auto& [key, list] : analysis.items()) {
+    if (!list.is_array()) continue;
+    json kept = json::array();
+    for (json& row : list) {
+      const bool is_row = row.is_object() && row.contains("model") && row["model"].is_string();
+      if (!is_row || row["model"] == "init" || row["model"] == "final") kept.push_back(std::move(row));
+    }
+    list = std::move(kept);
+  }
+}
+
+void load_analyses(Run& run) {
+  for (const char* name : kAnalyses) {
+    const std::string path = run.path + "/analysis/" + name + ".json";
+    std::error_code code;
+    if (!fs::exists(path, code)) continue;
+    std::string problem;
+    json analysis = load_json(path, problem);
+    if (analysis.is_object() && analysis.contains("result") && analysis["result"].is_object())
+      analysis = json(analysis["result"]);
+    if (!analysis.is_object()) {
+      run.problems.push_back("analysis/" + (problem.empty() ? std::string(name) + ".json is no object" : problem));
+      continue;
+    }
+    drop_snapshots(analysis);
+    run.analyses[name] = std::move(analysis);
+  }
+}
+
 template <class Step>
 void guarded(Run& run, const char* what, const Step& step) {
   try {
@@ -156,6 +187,7 @@ Run load_run(const std::string& path) {
   guarded(run, "metrics.jsonl", [&] { load_metrics(run); });
   guarded(run, "summary.json", [&] { load_summary(run); });
   guarded(run, "metrics", [&] { fill_from_curves(run); });
+  guarded(run, "analysis", [&] { load_analyses(run); });
   if (run.status.empty()) run.status = "broken";
   return run;
 }

@@ -36,6 +36,8 @@ struct Run {
   std::map<std::string, double> metrics;  // last values by name
   double epochs = 0, steps = 0, seconds = 0;
   Curves curves;
+  std::map<std::string, nlohmann::json>
+      analyses;  // DIR/analysis/<name>.json by name, rows of models between init and final left out
   std::vector<std::string> problems;
   int group = -1;
 
@@ -48,6 +50,9 @@ std::vector<std::string> find_run_paths(std::span<const std::string> dirs);
 
 // Reads all of them, several at a time. Never throws for what a folder holds.
 std::vector<Run> load_runs(std::span<const std::string> paths);
+
+// The analyses a report draws from.
+inline constexpr const char* kAnalyses[] = {"recovery", "networks", "attention", "interventions", "kernel", "movement"};
 
 // One file of JSON, or null and a sentence in `problem`.
 nlohmann::json load_json(const std::string& path, std::string& problem);

@@ -77,8 +77,8 @@ std::vector<Pair> ramp() {
   std::vector<Pair> out;
   for (int i = 0; i < kRampSteps; ++i) {
     const double w = i / (kRampSteps - 1.0);
-    out.push_back({kNames[i], value(map[static_cast<std::size_t>(std::lround(20 + w * 175))]),
-                   value(map[static_cast<std::size_t>(std::lround(235 - w * 150))])});
+    out.push_back({kNames[i], value(map[static_cast<std::size_t>(std::lround(20 + w * 160))]),
+                   value(map[static_cast<std::size_t>(std::lround(242 - w * 132))])});
   }
   return out;
 }
@@ -101,11 +101,12 @@ std::string figure_rules(const Colour& colour) {
   css +=
       "svg.fig,svg.fig text{font-family:system-ui,-apple-system,'Segoe UI','Helvetica Neue',Arial,'Liberation Sans',"
       "sans-serif}svg.fig text{font-size:11.5px}svg.fig text.ttl{font-size:13px;font-weight:600}"
-      "svg.fig text.small{font-size:10px}svg.fig .line{fill:none;stroke-width:1.8;stroke-linejoin:round;"
+      "svg.fig text.small{font-size:11px}svg.fig .line{fill:none;stroke-width:1.8;stroke-linejoin:round;"
       "stroke-linecap:round}svg.fig .thin{fill:none;stroke-width:.8;opacity:.45}svg.fig .dash{stroke-dasharray:6 4}"
       "svg.fig .dot{stroke-dasharray:1.5 3.5}svg.fig .band{opacity:.16;stroke:none!important}"
       "svg.fig .mark{stroke-width:1}svg.fig .soft{opacity:.55}svg.fig .px{image-rendering:pixelated}"
-      "svg.fig .none{fill:none}svg.fig .hl{fill:none;stroke-width:1.6;opacity:0}svg.fig .err{stroke-width:1.4;fill:none}";
+      "svg.fig .none{fill:none}svg.fig .hl{fill:none;stroke-width:1.6;opacity:0}svg.fig .err{stroke-width:1.4;fill:none}"
+      "svg.fig .gap{stroke-width:6}";
   for (const Pair& p : all_pairs()) {
     if (p.name[0] != 'c' && p.name[0] != 'q') continue;
     rule(fmt::format("svg.fig .{}", p.name), "fill", p.name);
@@ -118,6 +119,7 @@ std::string figure_rules(const Colour& colour) {
   rule("svg.fig .axis", "stroke", "axis");
   rule("svg.fig .ring", "stroke", "panel");
   rule("svg.fig .inkline", "stroke", "ink");
+  rule("svg.fig .gap", "stroke", "panel");
   rule("svg.fig .frame", "stroke", "axis");
   rule("svg.fig .hl", "stroke", "accent");
   css += "svg.fig .frame{fill:none;stroke-width:.8}svg.fig text.on-dark{fill:#fff}svg.fig text.on-light{fill:#111}";

@@ -32,8 +32,9 @@ Correlation with_p(double r, std::size_t n, double df) {
 
 double pearson_r(std::span<const double> x, std::span<const double> y) {
   if (is_constant(x) || is_constant(y)) return kNan;
-  const Eigen::Map<const Eigen::VectorXd> a(x.data(), static_cast<Eigen::Index>(x.size()));
-  const Eigen::Map<const Eigen::VectorXd> b(y.data(), static_cast<Eigen::Index>(y.size()));
+  // Copies are aligned alike; sums over a mapped span would depend in the last bit on where it lies in memory.
+  const Eigen::VectorXd a = Eigen::Map<const Eigen::VectorXd>(x.data(), static_cast<Eigen::Index>(x.size()));
+  const Eigen::VectorXd b = Eigen::Map<const Eigen::VectorXd>(y.data(), static_cast<Eigen::Index>(y.size()));
   const Eigen::VectorXd ca = a.array() - a.mean(), cb = b.array() - b.mean();
   return (ca / ca.norm()).dot(cb / cb.norm());
 }

@@ -7,6 +7,7 @@
 #include "data/baselines.h"
 #include "data/latin/dataset.h"
 #include "data/samples.h"
+#include "study/puzzle_cache.h"
 
 namespace locus {
 namespace {
@@ -32,7 +33,7 @@ std::string count_text(const LatinSet& set) {
                      s.count[1], s.count[2], s.mean_filled[0], s.mean_filled[1], s.mean_filled[2]);
 }
 
-Dataset make_lst_dataset(const RunConfig& config) {
+Dataset make_lst_dataset(const RunConfig& config, const std::string& cache_folder) {
   const LstConfig& c = config.lst;
   LatinOptions options;
   options.n = static_cast<int>(c.n);
@@ -44,7 +45,7 @@ Dataset make_lst_dataset(const RunConfig& config) {
   options.rotations = static_cast<int>(c.rotations);
   options.min_distance = c.min_distance;
   if (c.source == LstSource::kAuthors) options.authors_dir = c.dir;
-  const LatinData data = make_latin_data(options);
+  const LatinData data = cached_latin_data(options, cache_folder);
 
   Dataset d;
   d.name = "lst";
@@ -83,10 +84,10 @@ Dataset make_lst_dataset(const RunConfig& config) {
 
 }  // namespace
 
-Dataset make_dataset(const RunConfig& config) {
+Dataset make_dataset(const RunConfig& config, const std::string& cache_folder) {
   switch (config.study) {
     case Study::kLst:
-      return make_lst_dataset(config);
+      return make_lst_dataset(config, cache_folder);
     case Study::kMasked:
       return make_masked_dataset(config);
   }

@@ -53,6 +53,18 @@ std::vector<float> read_table(const std::string& path, std::int64_t tokens, std:
 
 }  // namespace
 
+void load_given_tables(const ModelStructure& s, float* params) {
+  const PeConfig& pe = s.config.pe;
+  if (pe.init != PeInit::kFile || !pe.file.ends_with(".safetensors")) return;
+  const TensorFile file = read_safetensors(pe.file);
+  for (const TensorSlot& slot : s.layout.slots()) {
+    const Tensor* t = slot.name.ends_with("pe.table") ? file.find(slot.name) : nullptr;
+    if (t == nullptr || t->shape != slot.shape) continue;
+    const std::span<const float> values = t->as<float>();
+    std::copy(values.begin(), values.end(), params + slot.offset);
+  }
+}
+
 ModelStructure structure_for(const RunConfig& config, const Dataset& dataset) {
   PeData data = pe_data(dataset);
   const ModelShape shape = model_shape(dataset);

@@ -8,9 +8,9 @@
 namespace locus {
 namespace {
 
-constexpr std::int64_t kShardTokens = 512;
+constexpr std::int64_t kShardTokens = 1024;
 constexpr std::int64_t kMaxShards = 8;
-constexpr std::int64_t kMicrobatchTokens = 256;
+constexpr std::int64_t kMicrobatchTokens = 512;
 
 }  // namespace
 

@@ -59,6 +59,9 @@ TrainOutcome train(const TrainSetup& setup, const TrainHooks& hooks);
 // The structure of a run's model for a data set; reads pe.file where pe.init = file.
 ModelStructure structure_for(const RunConfig& config, const Dataset& dataset);
 
+// pe.init = file with a stored model: each block's table from the tensor of its name, where there is one.
+void load_given_tables(const ModelStructure& structure, float* params);
+
 // config.json beside a model: nested configuration, "shape", "coordinates".
 std::string model_config_json(const ModelStructure& structure, const Dataset& dataset);
 

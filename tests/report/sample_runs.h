@@ -1,6 +1,7 @@
 // Sample studies with planted structure, for tests and for the pages the browser tests open.
 #pragma once
 
+#include "tests/report/sample_analyses.h"
 #include "tests/support/fake_run.h"
 
 namespace locus::testing_support {
@@ -11,6 +12,7 @@ struct SampleOptions {
   bool fixed = true;
   int epochs = 60;
   bool tables = true;
+  bool analyses = false;
 };
 
 // A (T, C) table of noise of spread sigma plus `strength` times a code of the coordinates (sines of each axis).
@@ -49,6 +51,7 @@ inline void write_lst_study(const fs::path& dir, const SampleOptions& options) {
       run.learned.push_back(planted_table(run.coordinates, 32, sigma, strength / (1 + l), rng));
     }
     write_fake_run(dir / name, run);
+    if (options.analyses) write_fake_analyses(dir / name, {.quality = run.final_accuracy, .layers = 4}, "heldout", {});
   };
   for (const double sigma : options.sigmas) {
     for (int seed = 0; seed < options.seeds; ++seed) {
@@ -132,9 +135,57 @@ inline void write_masked_study(const fs::path& dir, const MaskedSample& sample) 
         run.initial.push_back(first);
         run.learned.push_back(last);
       }
-      write_fake_run(dir / fmt::format("sigma-{}_seed-{}", sigma, seed), run);
+      const fs::path place = dir / fmt::format("sigma-{}_seed-{}", sigma, seed);
+      write_fake_run(place, run);
+      write_fake_analyses(place, {.quality = 0.8 - 0.3 * sigma, .tokens = T, .layers = 4, .labels = true}, "test",
+                          run.labels);
     }
   }
+}
+
+// σ by width, one cell left out.
+inline void write_sweep_study(const fs::path& dir) {
+  for (const std::int64_t width : {32, 64, 160}) {
+    for (const double sigma : {0.1, 0.5, 2.0}) {
+      if (width == 32 && sigma == 0.5) continue;
+      for (int seed = 0; seed < 2; ++seed) {
+        FakeRun run;
+        run.config.model.width = width;
+        run.config.pe.sigma = sigma;
+        run.config.seed = seed;
+        run.final_accuracy = 0.9 - 0.2 * sigma + 0.0005 * static_cast<double>(width) + 0.01 * seed;
+        write_fake_run(dir / fmt::format("w{}_s{}_{}", width, sigma, seed), run);
+      }
+    }
+  }
+}
+
+// Names and texts meant to break a page, and runs that broke.
+inline void write_broken_study(const fs::path& dir) {
+  const std::string evil = "\"'><script>window.hacked=1</script><img src=x onerror=\"window.hacked=1\">";
+  FakeRun run;
+  run.command = "locus train " + evil;
+  run.host = evil;
+  run.extra["heldout.accuracy." + evil] = 0.5;
+  run.coordinates = grid_coordinates(3);
+  for (int t = 0; t < 9; ++t) run.token_names.push_back(evil);
+  Rng rng(1, "hostile");
+  run.initial = run.learned = {planted_table(run.coordinates, 8, 0.2, 0.5, rng)};
+  write_fake_run(dir / "<img src=x onerror=window.hacked=1>", run);
+  run.config.lst.dir = evil;
+  run.config.seed = 1;
+  write_fake_run(
+      dir / "a_very_long_name_without_any_place_to_break_it_that_goes_on_and_on_and_on_and_on_and_on_and_on_until_it_ends",
+      run);
+  FakeRun diverged;
+  diverged.config.pe.sigma = 2;
+  diverged.final_accuracy = std::nan("");
+  diverged.status = "diverged";
+  write_fake_run(dir / "diverged", diverged);
+  write_fake_run(dir / "unfinished", FakeRun{});
+  fs::remove(dir / "unfinished" / "summary.json");
+  write_text(dir / "nothing" / "manifest.json", "{");
+  write_text(dir / "nothing" / "metrics.jsonl", "");
 }
 
 }  // namespace locus::testing_support

@@ -144,7 +144,8 @@ inline void write_fake_run(const fs::path& dir, const FakeRun& run) {
                              {"data", {{"train", 8100}, {"heldout", 108}}}};
   write_text(dir / "manifest.json", manifest.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   std::string lines;
-  for (int e = 0; e <= run.epochs; ++e) lines += fake_metrics(run, e).dump() + "\n";
+  for (int e = 0; e <= run.epochs; ++e)
+    lines += fake_metrics(run, e).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   write_text(dir / "metrics.jsonl", lines);
   nlohmann::json summary = fake_metrics(run, run.epochs);
   for (const char* key : {"epoch", "step", "lr"}) summary.erase(key);

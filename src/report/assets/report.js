@@ -59,6 +59,15 @@
   }
   const number = (v) => (Number.isFinite(v) ? v.toFixed(3).replace("-", "−") : "n/a");
 
+  // The two tokens a cell stands for, -1 where it stands for none.
+  function tokensOf(matrix, row, col) {
+    const h = matrix.tileRows, w = matrix.tileCols;
+    if (h > 0) {
+      return [matrix.tileTokens[Math.floor(row / h) * w + Math.floor(col / w)], matrix.tileTokens[(row % h) * w + (col % w)]];
+    }
+    return [matrix.rowTokens.length ? matrix.rowTokens[row] : -1, matrix.colTokens.length ? matrix.colTokens[col] : -1];
+  }
+
   async function hoverMatrix(group, event) {
     const cell = cellAt(group, event);
     if (!cell) return leave();
@@ -67,10 +76,9 @@
     let value = NaN;
     try { value = (await valuesOf(matrix))[row * matrix.cols + col]; } catch (e) { value = NaN; }
     const id = figureOf(group);
-    const rowToken = matrix.rowTokens.length ? matrix.rowTokens[row] : -1;
-    const colToken = matrix.colTokens.length ? matrix.colTokens[col] : -1;
+    const [rowToken, colToken] = tokensOf(matrix, row, col);
     const names = rowToken >= 0 && colToken >= 0 ? tokenName(id, rowToken) + " · " + tokenName(id, colToken)
-      : (matrix.rowNames ? matrix.rowNames[row] + " · " + matrix.colNames[col] : "row " + (row + 1) + ", column " + (col + 1));
+      : "row " + (row + 1) + ", column " + (col + 1);
     if (value === value) showTip(names + ": " + number(value), x, y); else hideTip();
     light(rowToken, id);
   }
@@ -116,6 +124,7 @@
   document.addEventListener("pointermove", (event) => {
     const target = event.target instanceof Element ? event.target : null;
     if (!target) return;
+    walked = null;
     const group = target.closest("svg.fig [data-matrix]");
     if (group) { hoverMatrix(group, event); return; }
     const mark = target.closest("svg.fig [data-tip]");
@@ -124,7 +133,13 @@
     light(mark.dataset.token === undefined ? -1 : +mark.dataset.token);
   });
   document.addEventListener("pointerleave", leave);
-  document.addEventListener("scroll", leave, { passive: true });
+  let walked = null;  // the mark that the keyboard stands on; its tooltip moves with it
+  function showMark(mark) {
+    const box = mark.getBoundingClientRect();
+    showTip(mark.dataset.tip, box.left + box.width / 2, box.top);
+    light(mark.dataset.token === undefined ? -1 : +mark.dataset.token);
+  }
+  document.addEventListener("scroll", () => { if (walked) showMark(walked); else leave(); }, { passive: true });
 
   // ---- keyboard: one stop per panel, arrows walk its marks -------------------------------------------------------
   for (const svg of all("figure svg.fig")) {
@@ -134,18 +149,17 @@
     let at = -1;
     svg.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-      if (event.key === "Escape") { at = -1; leave(); return; }
+      if (event.key === "Escape") { at = -1; walked = null; leave(); return; }
       if (event.key === "Home") at = -1; else if (!step) return;
       event.preventDefault();
       const visible = marks.filter((m) => !m.classList.contains("off"));
       if (visible.length === 0) return;
       at = (at + (step || 1) + visible.length) % visible.length;
-      const mark = visible[at], box = mark.getBoundingClientRect();
-      showTip(mark.dataset.tip, box.left + box.width / 2, box.top);
-      light(mark.dataset.token === undefined ? -1 : +mark.dataset.token);
-      announce(mark.dataset.tip);
+      walked = visible[at];
+      showMark(walked);
+      announce(walked.dataset.tip);
     });
-    svg.addEventListener("blur", leave);
+    svg.addEventListener("blur", () => { walked = null; leave(); });
   }
   const live = document.getElementById("live");
   function announce(text) { live.textContent = text; }

@@ -70,7 +70,7 @@ Panel draw_map(const Tokens& tokens, const MatrixD& points, const std::string& t
 }
 
 std::string fit_text_of(const PositionMap::Map& map) {
-  return std::isfinite(map.r) ? fmt::format(" (fit r = {})", pretty(map.r, 2)) : "";
+  return std::isfinite(map.r) ? fmt::format(" (fit r = {})", r_text(map.r)) : "";
 }
 
 }  // namespace

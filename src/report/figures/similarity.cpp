@@ -30,7 +30,7 @@ struct Shared {
   std::vector<std::vector<std::string>> strips;
 };
 
-MatrixSpec spec_of(const Shared& shared, std::string id, std::string title, const MatrixD& values, double limit) {
+MatrixSpec spec_of(const Shared& shared, std::string id, std::string title, const MatrixD& values) {
   MatrixSpec spec;
   spec.figure = "similarity";
   spec.id = std::move(id);
@@ -38,8 +38,8 @@ MatrixSpec spec_of(const Shared& shared, std::string id, std::string title, cons
   spec.values = reordered(values, shared.order);
   spec.tokens = shared.order;
   spec.strips = shared.strips;
-  spec.lo = -limit;
-  spec.hi = limit;
+  spec.bar_label = "cosine";
+  fit_colours(spec);
   return spec;
 }
 
@@ -83,24 +83,19 @@ Figure draw_similarity(const Similarity& data) {
       const Similarity::Layer& layer = model.layers[l];
       Variant variant;
       variant.choices = {{"run", model.label}, {"layer", std::to_string(l + 1)}};
-      const double limit =
-          std::max(largest_off_diagonal(layer.learned), layer.initial.rows() > 0 ? largest_off_diagonal(layer.initial) : 0);
       // Pictures of many tokens are large and the initial ones are noise alike: only the first layer's is kept.
       if (layer.initial.rows() > 0 && (count <= kManyTokens || l == 0)) {
-        MatrixSpec spec = spec_of(shared, fmt::format("m{}l{}i", m, l), "Initial", layer.initial, limit);
-        spec.bar_label = "cosine";
+        MatrixSpec spec = spec_of(shared, fmt::format("m{}l{}i", m, l), "Initial", layer.initial);
         add_panel(figure, variant, std::move(spec), count <= kManyTokens);
       }
       std::string title = "Learned";
       if (!layer.with_truth.empty())
-        title += fmt::format(" (r = {} with {})", pretty(layer.with_truth[0], 2), model.truths[0].name);
-      MatrixSpec spec = spec_of(shared, fmt::format("m{}l{}f", m, l), title, layer.learned, limit);
-      spec.bar_label = "cosine";
+        title += fmt::format(" (r = {} with {})", r_text(layer.with_truth[0]), model.truths[0].name);
+      MatrixSpec spec = spec_of(shared, fmt::format("m{}l{}f", m, l), title, layer.learned);
       add_panel(figure, variant, std::move(spec), true);
       if (!model.truths.empty() && (count <= kManyTokens || m == 0)) {
         const Truth& truth = model.truths[0];
-        MatrixSpec t = spec_of(shared, fmt::format("m{}t", m), "Truth: " + truth.name, truth.values,
-                               largest_off_diagonal(truth.values));
+        MatrixSpec t = spec_of(shared, fmt::format("m{}t", m), "Truth: " + truth.name, truth.values);
         t.bar_label = truth.name == "2-D sinusoid" ? "cosine" : truth.name;
         add_panel(figure, variant, std::move(t), l == 0);
       }
@@ -112,11 +107,10 @@ Figure draw_similarity(const Similarity& data) {
     }
   }
   figure.caption =
-      "Cosine of every pair of rows of the encoding table. Initial and learned share a colour scale that ends at the "
-      "largest "
-      "value off the diagonal; the diagonal is 1. r is Pearson's correlation of the entries above the diagonal: pairs that "
-      "share a "
-      "token depend on each other, so it carries no p-value here. Shown is the median run of a setting.";
+      "Cosine of every pair of rows of the encoding table. Each colour bar spans the values off the diagonal, which itself "
+      "is 1. "
+      "r is Pearson's correlation of the entries above the diagonal: pairs that share a token depend on each other, so it "
+      "carries no p-value here. Shown is the median run of a setting.";
   if (!data.models[0].tokens.labels.empty())
     figure.caption += " Tokens are sorted by their label, the strips' colours.";
   else if (data.models[0].tokens.is_grid())

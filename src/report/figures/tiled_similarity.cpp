@@ -2,21 +2,33 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "report/markup.h"
 #include "report/matrix_panel.h"
 
 namespace locus::report {
 
+namespace {
+
+// The token at the place-th cell, row by row.
+int token_at(const Tokens& tokens, int place) {
+  for (std::ptrdiff_t t = 0; t < tokens.coordinates.rows(); ++t) {
+    if (static_cast<int>(tokens.coordinates(t, 0)) * tokens.grid_cols + static_cast<int>(tokens.coordinates(t, 1)) ==
+        place) {
+      return static_cast<int>(t);
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
 MatrixD tile(const MatrixD& cosines, const Tokens& tokens) {
   const std::ptrdiff_t rows = tokens.grid_rows, cols = tokens.grid_cols;
-  MatrixD out(rows * (rows + 1) - 1, cols * (cols + 1) - 1);
-  for (double& v : out.values()) v = std::numeric_limits<double>::quiet_NaN();
+  MatrixD out(rows * rows, cols * cols);
   const auto place = [&](std::ptrdiff_t t, int axis) { return static_cast<std::ptrdiff_t>(tokens.coordinates(t, axis)); };
   for (std::ptrdiff_t i = 0; i < cosines.rows(); ++i) {
     for (std::ptrdiff_t j = 0; j < cosines.cols(); ++j) {
-      out(place(i, 0) * (rows + 1) + place(j, 0), place(i, 1) * (cols + 1) + place(j, 1)) = cosines(i, j);
+      out(place(i, 0) * rows + place(j, 0), place(i, 1) * cols + place(j, 1)) = cosines(i, j);
     }
   }
   return out;
@@ -48,18 +60,25 @@ Figure draw_tiled_similarity(const TiledSimilarity& data) {
       spec.id = fmt::format("m{}l{}", m, l);
       spec.title = "";
       spec.values = tile(cosines, data.tokens);
-      spec.lo = -1;
-      spec.hi = 1;
+      spec.tile_rows = data.tokens.grid_rows;
+      spec.tile_cols = data.tokens.grid_cols;
+      fit_colours(spec);
       spec.bar_label = "cosine with the tile's own token";
-      spec.size = 380;
+      spec.size = 340;
       Variant variant;
       variant.choices = {{"run", data.models[m].label}, {"layer", std::to_string(l + 1)}};
       variant.panels.push_back(draw_matrix(spec));
       variant.panels.back().label = figure.title;
       figure.matrices.push_back(matrix_data(spec));
+      for (int place = 0; place < cosines.rows(); ++place)
+        figure.matrices.back().tile_tokens.push_back(token_at(data.tokens, place));
+      figure.matrices.back().tile_rows = spec.tile_rows;
+      figure.matrices.back().tile_cols = spec.tile_cols;
       figure.variants.push_back(std::move(variant));
     }
   }
+  for (std::ptrdiff_t t = 0; t < data.tokens.coordinates.rows(); ++t)
+    figure.token_names.push_back(data.tokens.name(static_cast<int>(t)));
   figure.caption = fmt::format(
       "{} × {} tiles, one per token at its place; each shows the cosine of that token's learned encoding with "
       "every other's, laid out as the grid. A code of the grid shows crosses or smooth bumps around the token itself.",

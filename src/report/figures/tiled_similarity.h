@@ -17,7 +17,7 @@ struct TiledSimilarity {
   std::vector<Model> models;
 };
 
-// The picture: tile (r, c) of token at row r, column c, with an empty line between tiles; NaN there.
+// The picture: tile (r, c) belongs to the token at row r, column c, and is laid out as the grid itself.
 MatrixD tile(const MatrixD& cosines, const Tokens& tokens);
 
 Found<TiledSimilarity> collect_tiled_similarity(const Inputs& inputs);

@@ -1,0 +1,155 @@
+#include "analyze/networks.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "core/error.h"
+#include "core/rng.h"
+#include "stats/community.h"
+#include "stats/graph.h"
+#include "stats/matrix_correlation.h"
+#include "stats/surrogates.h"
+
+namespace locus {
+namespace {
+
+constexpr std::int64_t kFewestTokensForSurrogates = 10;
+
+struct Item {
+  const AnalysisModel& model;
+  std::int64_t layer;
+  const char* code_name;
+  const MatrixD& code;
+
+  std::string text() const { return fmt::format("{}.{}.{}", model.name, layer, code_name); }
+};
+
+class Networks {
+ public:
+  Networks(const AnalysisRun& run, const AnalyzeSettings& settings, NetworkResult& result)
+      : settings_(settings), labels_(label_list(run)), distance_(coordinate_distance(run)), result_(result) {
+    const std::set<int> distinct(labels_.begin(), labels_.end());
+    if (distinct.size() < 2) {
+      throw DataError({.what = "tokens have no labels of modules or networks",
+                       .where = run.path.string(),
+                       .got = fmt::format("{} different labels", distinct.size()),
+                       .expected = "at least 2",
+                       .hint = run.config.study == Study::kLst
+                                   ? "the cells of a Latin square have none; use the analysis recovery"
+                                   : "give series.atlas a table with a column network"});
+    }
+    result_.tokens = run.tokens();
+    result_.labels = static_cast<std::int64_t>(distinct.size());
+    if (distance_.rows() == 0)
+      result_.notes.push_back("coordinates are not known: no surrogates that keep spatial autocorrelation");
+  }
+
+  void add(const Item& item) {
+    NetworkRow row;
+    row.model = item.model.name;
+    row.epoch = item.model.epoch;
+    row.layer = item.layer;
+    row.code = item.code_name;
+    const MatrixD cosine = stats::cosine_similarity(item.code.view());
+    label_measures(item, cosine, row);
+    community_measures(item, cosine, row);
+    surrogate_measure(item, row);
+    if (!item.model.is_snapshot()) {
+      result_.arrays.push_back(
+          {"similarity." + item.text(), {cosine.rows(), cosine.cols()}, {cosine.values().begin(), cosine.values().end()}});
+    }
+    result_.rows.push_back(std::move(row));
+  }
+
+  void add_labels() { result_.arrays.push_back({"labels", {result_.tokens}, {labels_.begin(), labels_.end()}}); }
+
+ private:
+  stats::PermutationOptions permutations(const Item& item, std::string_view name) const {
+    stats::PermutationOptions o;
+    o.permutations = item.model.is_snapshot() ? 99 : static_cast<int>(settings_.permutations);
+    o.seed = derive_seed(settings_.seed, name, fnv1a64(item.text()));
+    o.alternative = stats::Alternative::kGreater;
+    return o;
+  }
+
+  void label_measures(const Item& item, const MatrixD& cosine, NetworkRow& row) const {
+    row.q_positive = stats::modularity(cosine.view(), labels_, stats::Weights::kPositive);
+    row.q_signed = stats::modularity(cosine.view(), labels_, stats::Weights::kSigned);
+    const stats::WithinBetween wb = stats::within_between(cosine.view(), labels_);
+    row.within = wb.within;
+    row.between = wb.between;
+    row.difference = wb.difference();
+    row.segregation = stats::segregation(cosine.view(), labels_).value_or(kNotAvailable);
+    const MatrixD b = stats::modularity_matrix(cosine.view(), stats::Weights::kSigned);
+    const auto q_of = [&](std::span<const int> labels) {
+      double q = 0;
+      for (std::ptrdiff_t i = 0; i < b.rows(); ++i) {
+        for (std::ptrdiff_t j = 0; j < b.cols(); ++j) {
+          if (labels[static_cast<std::size_t>(i)] == labels[static_cast<std::size_t>(j)]) q += b(i, j);
+        }
+      }
+      return q;
+    };
+    row.q_signed_p = stats::label_permutation_test(labels_, q_of, permutations(item, "networks/q")).p;
+    const auto difference_of = [&](std::span<const int> labels) {
+      return stats::within_between(cosine.view(), labels).difference();
+    };
+    const auto test = stats::label_permutation_test(labels_, difference_of, permutations(item, "networks/difference"));
+    row.difference_p = test.p;
+    row.difference_null = test.null_mean;
+  }
+
+  void community_measures(const Item& item, const MatrixD& cosine, NetworkRow& row) {
+    if (item.model.is_snapshot()) return;
+    stats::CommunityOptions options;
+    options.starts = static_cast<int>(settings_.community_starts);
+    options.seed = derive_seed(settings_.seed, "networks/communities", fnv1a64(item.text()));
+    const stats::Communities found = stats::consensus_communities(cosine.view(), options);
+    row.communities = found.count;
+    row.community_q = found.q;
+    row.adjusted_rand = stats::adjusted_rand(found.labels, labels_);
+    row.normalised_mutual_information = stats::normalised_mutual_information(found.labels, labels_);
+    row.adjusted_mutual_information = stats::adjusted_mutual_information(found.labels, labels_);
+    const auto rand_of = [&](std::span<const int> labels) { return stats::adjusted_rand(found.labels, labels); };
+    row.adjusted_rand_p = stats::label_permutation_test(labels_, rand_of, permutations(item, "networks/rand")).p;
+    result_.arrays.push_back({"communities." + item.text(), {result_.tokens}, {found.labels.begin(), found.labels.end()}});
+  }
+
+  // Trained models only: it is the slowest measure, and an initial code has no smoothness to keep.
+  void surrogate_measure(const Item& item, NetworkRow& row) const {
+    const bool wanted = settings_.surrogates > 0 && !item.model.is_initial() && !item.model.is_snapshot();
+    if (!wanted || distance_.rows() < kFewestTokensForSurrogates || std::string_view(item.code_name) != "raw") return;
+    stats::NetworkTestOptions options;
+    options.count = static_cast<int>(settings_.surrogates);
+    options.surrogates.seed = derive_seed(settings_.seed, "networks/surrogates", fnv1a64(item.text()));
+    row.surrogate_p = stats::surrogate_network_test(distance_.view(), item.code.view(), labels_, options).p;
+    row.surrogates = settings_.surrogates;
+  }
+
+  const AnalyzeSettings& settings_;
+  std::vector<int> labels_;
+  MatrixD distance_;
+  NetworkResult& result_;
+};
+
+}  // namespace
+
+NetworkResult analyze_networks(const AnalysisRun& run, const AnalyzeSettings& settings, const AnalyzeProgress& progress) {
+  NetworkResult result;
+  Networks networks(run, settings, result);
+  if (run.models.empty()) run.require_trained();
+  for (std::size_t m = 0; m < run.models.size(); ++m) {
+    const AnalysisModel& model = run.models[m];
+    if (progress) progress("networks " + model.name, static_cast<double>(m) / static_cast<double>(run.models.size()));
+    for (const LayerCode& layer : layer_codes(run, model)) {
+      const MatrixD centred = stats::centre_rows(layer.code.view());
+      networks.add({model, layer.layer, "raw", layer.code});
+      networks.add({model, layer.layer, "centred", centred});
+    }
+  }
+  networks.add_labels();
+  return result;
+}
+
+}  // namespace locus

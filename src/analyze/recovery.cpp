@@ -1,0 +1,260 @@
+#include "analyze/recovery.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "core/error.h"
+#include "core/rng.h"
+#include "stats/linalg.h"
+#include "stats/matrix_correlation.h"
+#include "stats/readout.h"
+
+namespace locus {
+namespace {
+
+constexpr std::int64_t kMostTokensOfSnapshotMatrices = 100;
+
+double frobenius(const MatrixD& m) {
+  double sum = 0;
+  for (const double v : m.values()) sum += v * v;
+  return std::sqrt(sum);
+}
+
+MatrixD difference(const MatrixD& a, const MatrixD& b) {
+  MatrixD out = a;
+  for (std::size_t i = 0; i < out.values().size(); ++i) out.values()[i] -= b.values()[i];
+  return out;
+}
+
+// Everything of the run that each code is held against.
+struct Context {
+  const AnalysisRun& run;
+  const AnalyzeSettings& settings;
+  std::vector<Truth> truths;
+  MatrixD sinusoid;                             // (T, C), may be empty
+  MatrixD distance;                             // of coordinates, may be empty
+  MatrixD map;                                  // (T, 2), may be empty
+  std::vector<int> labels;                      // may be empty
+  std::vector<std::pair<int, int>> homologues;  // may be empty
+  std::map<std::int64_t, MatrixD> initial;      // by layer, may be empty
+  std::map<std::int64_t, RecoveryRow> initial_rows;
+
+  stats::PermutationOptions permutations(std::string_view name, const std::string& key) const {
+    stats::PermutationOptions o;
+    o.permutations = static_cast<int>(settings.permutations);
+    o.seed = derive_seed(settings.seed, name, fnv1a64(key));
+    return o;
+  }
+};
+
+Context make_context(const AnalysisRun& run, const AnalyzeSettings& settings, RecoveryResult& result) {
+  Context c{run,
+            settings,
+            truths_of(run),
+            true_sinusoid(run),
+            coordinate_distance(run),
+            {},
+            label_list(run),
+            homotopic_pairs(run.info),
+            {},
+            {}};
+  const MatrixD& xy = run.info.coordinates;
+  if (c.distance.rows() > 0 && xy.cols() == 2) c.map = xy;
+  if (c.distance.rows() > 0 && xy.cols() > 2) c.map = stats::pca(xy.view(), 2).scores;
+  if (c.distance.rows() == 0) {
+    result.notes.push_back(
+        "coordinates of the tokens are not known: no read-out, no alignment of maps, no partial correlations (an atlas "
+        "with x, y, z columns gives them: series.atlas)");
+  }
+  if (c.sinusoid.rows() == 0) result.notes.push_back("coordinates are no grid: no Procrustes distance to a 2-D sinusoid");
+  if (c.labels.empty()) result.notes.push_back("tokens have no labels: no label read-out");
+  if (c.homologues.empty()) result.notes.push_back("hemispheres are not known: no homotopic similarity");
+  if (run.initial() == nullptr) {
+    result.notes.push_back("no init/ model: no change since initialisation");
+  } else {
+    for (LayerCode& code : layer_codes(run, *run.initial())) c.initial[code.layer] = std::move(code.code);
+  }
+  return c;
+}
+
+struct Key {
+  const AnalysisModel& model;
+  std::int64_t layer;
+  std::string text() const { return fmt::format("{}.{}", model.name, layer); }
+};
+
+void compare_with_truths(const Context& c, const Key& key, const char* code_name, const MatrixD& code,
+                         RecoveryResult& result) {
+  for (const char* similarity : {"cosine", "distance"}) {
+    const bool cosine = std::string_view(similarity) == "cosine";
+    if (!cosine && std::string_view(code_name) == "centred") continue;  // distances do not feel the mean
+    const MatrixD matrix = cosine ? stats::cosine_similarity(code.view()) : stats::pairwise_distance(code.view());
+    for (const Truth& truth : c.truths) {
+      TruthRow row;
+      row.model = key.model.name;
+      row.epoch = key.model.epoch;
+      row.layer = key.layer;
+      row.code = code_name;
+      row.similarity = similarity;
+      row.truth = truth.name;
+      row.pearson = stats::matrix_correlation(matrix.view(), truth.matrix.view()).r;
+      row.spearman = stats::matrix_correlation(matrix.view(), truth.matrix.view(), stats::CorrelationKind::kSpearman).r;
+      const bool is_distance = truth.name == "distance" || truth.name == "grid_distance";
+      if (c.distance.rows() > 0 && !is_distance && std::isfinite(row.pearson)) {
+        const ConstMatD covariate = c.distance.view();
+        row.partial = stats::partial_matrix_correlation(matrix.view(), truth.matrix.view(), {&covariate, 1}).r;
+      }
+      if (cosine && !key.model.is_snapshot() && std::isfinite(row.pearson)) {
+        const auto options = c.permutations("recovery/mantel", key.text() + code_name + truth.name);
+        row.mantel_p = stats::mantel(matrix.view(), truth.matrix.view(), stats::CorrelationKind::kPearson, options).p;
+      }
+      result.truths.push_back(std::move(row));
+    }
+  }
+}
+
+void procrustes_measures(const Context& c, const Key& key, const MatrixD& code, RecoveryRow& row) {
+  if (c.sinusoid.rows() == 0 || row.norm == 0) return;
+  const stats::Procrustes fit = stats::procrustes(code.view(), c.sinusoid.view());
+  row.procrustes = fit.distance;
+  row.procrustes_matched = fit.matched_distance;
+  if (const auto it = c.initial_rows.find(key.layer); it != c.initial_rows.end()) {
+    row.procrustes_change = row.procrustes - it->second.procrustes;
+    row.procrustes_matched_change = row.procrustes_matched - it->second.procrustes_matched;
+  }
+  if (key.model.is_snapshot()) return;
+  const auto test =
+      stats::procrustes_test(code.view(), c.sinusoid.view(), {}, c.permutations("recovery/procrustes", key.text()));
+  row.procrustes_null = test.null_mean;
+  row.procrustes_null_sd = test.null_sd;
+  row.procrustes_p = test.p;
+}
+
+void readout_measures(const Context& c, const Key& key, const MatrixD& code, RecoveryRow& row) {
+  const int permutations = key.model.is_snapshot() ? 0 : static_cast<int>(c.settings.permutations);
+  const std::uint64_t seed = derive_seed(c.settings.seed, "recovery/readout", fnv1a64(key.text()));
+  if (c.distance.rows() > 0) {
+    stats::RidgeReadoutOptions options;
+    options.permutations = permutations;
+    options.seed = seed;
+    const stats::RidgeReadout readout = stats::ridge_readout(code.view(), c.run.info.coordinates.view(), options);
+    row.readout_r2 = readout.r2;
+    row.readout_r2_axes = readout.r2_per_target;
+    if (permutations > 0) row.readout_p = readout.test.p;
+    row.neighbour_r2 = stats::neighbour_coordinates(code.view(), c.run.info.coordinates.view()).r2;
+  }
+  if (!c.labels.empty()) {
+    stats::NeighbourOptions options;
+    options.metric = stats::Metric::kCosine;
+    options.permutations = permutations;
+    options.seed = seed;
+    const stats::NeighbourLabels labels = stats::neighbour_labels(code.view(), c.labels, options);
+    row.label_accuracy = labels.accuracy;
+    if (permutations > 0) {
+      row.label_chance = labels.test.null_mean;
+      row.label_p = labels.test.p;
+    }
+  }
+}
+
+void homotopic_measures(const Context& c, const Key& key, const MatrixD& cosine, RecoveryRow& row) {
+  const auto& pairs = c.homologues;
+  if (pairs.size() < 2) return;
+  const auto mean_of = [&](std::span<const std::size_t> order) {
+    double sum = 0;
+    for (std::size_t i = 0; i < pairs.size(); ++i) sum += cosine(pairs[i].first, pairs[order[i]].second);
+    return sum / static_cast<double>(pairs.size());
+  };
+  double all = 0;
+  for (const auto& a : pairs) {
+    for (const auto& b : pairs) all += cosine(a.first, b.second);
+  }
+  auto options = c.permutations("recovery/homotopic", key.text());
+  options.alternative = stats::Alternative::kGreater;
+  if (key.model.is_snapshot()) options.permutations = 1;
+  const stats::PermutationResult test = stats::order_permutation_test(pairs.size(), mean_of, options);
+  const auto n = static_cast<double>(pairs.size());
+  row.homotopic = test.observed;
+  row.homotopic_other = (all - n * test.observed) / (n * (n - 1));
+  if (!key.model.is_snapshot()) row.homotopic_p = test.p;
+}
+
+ResultArray array_of(std::string name, const MatrixD& m) {
+  return {std::move(name), {m.rows(), m.cols()}, {m.values().begin(), m.values().end()}};
+}
+
+// A (T, 2) map aligned to the truth where there is one; returns the share of the truth's scatter it explains.
+double add_map(const Context& c, const std::string& name, const MatrixD& map, RecoveryResult& result) {
+  if (c.map.rows() == 0) {
+    result.arrays.push_back(array_of(name, map));
+    return kNotAvailable;
+  }
+  const stats::Procrustes fit = stats::procrustes(c.map.view(), map.view(), {.centre = true, .scale = true});
+  const double scatter = frobenius(stats::centre_rows(c.map.view()));
+  result.arrays.push_back(array_of(name, fit.aligned));
+  return scatter > 0 ? 1 - fit.distance * fit.distance / (scatter * scatter) : kNotAvailable;
+}
+
+void add_matrices(const Context& c, const Key& key, const MatrixD& code, RecoveryRow& row, RecoveryResult& result) {
+  const MatrixD centred = stats::centre_rows(code.view());
+  const MatrixD distance = stats::pairwise_distance(code.view());
+  const std::string name = key.text();
+  if (!key.model.is_snapshot() || c.run.tokens() <= kMostTokensOfSnapshotMatrices) {
+    result.arrays.push_back(array_of("cosine." + name, stats::cosine_similarity(code.view())));
+    result.arrays.push_back(array_of("cosine_centred." + name, stats::cosine_similarity(centred.view())));
+    result.arrays.push_back(array_of("distance." + name, distance));
+  }
+  if (row.norm == 0 || code.rows() < 3 || code.cols() < 2) return;
+  row.map_mds_r2 = add_map(c, "mds." + name, stats::classical_mds(distance.view(), 2).coordinates, result);
+  row.map_pca_r2 = add_map(c, "pca." + name, stats::pca(code.view(), 2).scores, result);
+}
+
+void analyze_code(Context& c, const Key& key, const MatrixD& code, RecoveryResult& result) {
+  RecoveryRow row;
+  row.model = key.model.name;
+  row.epoch = key.model.epoch;
+  row.layer = key.layer;
+  row.norm = frobenius(code);
+  const MatrixD centred = stats::centre_rows(code.view());
+  row.effective_dimension = stats::effective_dimension(code.view());
+  compare_with_truths(c, key, "raw", code, result);
+  compare_with_truths(c, key, "centred", centred, result);
+  const auto initial = c.initial.find(key.layer);
+  if (initial != c.initial.end() && !key.model.is_initial()) {
+    const MatrixD change = difference(code, initial->second);
+    row.movement = frobenius(change);
+    if (row.movement > 0) compare_with_truths(c, key, "change", stats::centre_rows(change.view()), result);
+  }
+  procrustes_measures(c, key, code, row);
+  if (row.norm > 0) {
+    readout_measures(c, key, code, row);
+    homotopic_measures(c, key, stats::cosine_similarity(code.view()), row);
+  }
+  add_matrices(c, key, code, row, result);
+  if (key.model.is_initial()) c.initial_rows[key.layer] = row;
+  result.layers.push_back(std::move(row));
+}
+
+}  // namespace
+
+RecoveryResult analyze_recovery(const AnalysisRun& run, const AnalyzeSettings& settings, const AnalyzeProgress& progress) {
+  RecoveryResult result;
+  if (run.models.empty()) run.require_trained();
+  layer_codes(run, run.models.front());  // says early what is missing
+  Context context = make_context(run, settings, result);
+  if (run.models.size() < 3 && settings.snapshots) {
+    result.notes.push_back("no snapshots: nothing over training time (train with watch.snapshots=[0,5,20])");
+  }
+  for (std::size_t m = 0; m < run.models.size(); ++m) {
+    const AnalysisModel& model = run.models[m];
+    if (progress) progress("recovery " + model.name, static_cast<double>(m) / static_cast<double>(run.models.size()));
+    for (const LayerCode& code : layer_codes(run, model)) analyze_code(context, {model, code.layer}, code.code, result);
+  }
+  for (const Truth& truth : context.truths) result.arrays.push_back(array_of("truth." + truth.name, truth.matrix));
+  if (context.map.rows() > 0) result.arrays.push_back(array_of("truth_map", context.map));
+  return result;
+}
+
+}  // namespace locus

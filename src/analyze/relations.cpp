@@ -1,0 +1,289 @@
+#include "analyze/relations.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "analyze/analyze.h"
+#include "analyze/results/attention.h"
+#include "analyze/results/interventions.h"
+#include "analyze/results/kernel.h"
+#include "analyze/results/movement.h"
+#include "analyze/results/networks.h"
+#include "analyze/results/recovery.h"
+#include "analyze/run_settings.h"
+#include "core/error.h"
+#include "core/rng.h"
+#include "run/run_record.h"
+#include "stats/bootstrap.h"
+#include "stats/correlation.h"
+
+namespace locus {
+namespace {
+
+namespace fs = std::filesystem;
+using Measures = std::map<std::string, double>;
+
+bool is_trained(const std::string& model) { return model == "final" || model.starts_with("checkpoints/"); }
+
+// Means of values that come one by one.
+class Means {
+ public:
+  void add(const std::string& name, double value) {
+    if (!std::isfinite(value)) return;
+    auto& [sum, count] = sums_[name];
+    sum += value;
+    ++count;
+  }
+  void move_to(Measures& out) const {
+    for (const auto& [name, sum] : sums_) out[name] = sum.first / static_cast<double>(sum.second);
+  }
+
+ private:
+  std::map<std::string, std::pair<double, std::int64_t>> sums_;
+};
+
+void recovery_measures(const nlohmann::ordered_json& json, Means& out) {
+  const RecoveryResult r = recovery_from_json(json);
+  for (const TruthRow& row : r.truths) {
+    if (!is_trained(row.model) || row.code == "centred") continue;
+    const std::string name = "recovery." + row.truth + "." + row.similarity + (row.code == "change" ? ".change" : "");
+    if (row.layer == 0) out.add(name, row.pearson);
+    out.add(name + ".layer_mean", row.pearson);
+  }
+  for (const RecoveryRow& row : r.layers) {
+    if (!is_trained(row.model) || row.layer != 0) continue;
+    out.add("recovery.readout_r2", row.readout_r2);
+    out.add("recovery.procrustes", row.procrustes);
+    out.add("recovery.procrustes_matched", row.procrustes_matched);
+    out.add("recovery.procrustes_matched_change", row.procrustes_matched_change);
+    out.add("recovery.effective_dimension", row.effective_dimension);
+    out.add("recovery.label_accuracy", row.label_accuracy);
+  }
+}
+
+void network_measures(const nlohmann::ordered_json& json, Means& out) {
+  for (const NetworkRow& row : networks_from_json(json).rows) {
+    if (!is_trained(row.model) || row.layer != 0 || row.code != "raw") continue;
+    out.add("networks.q_positive", row.q_positive);
+    out.add("networks.q_signed", row.q_signed);
+    out.add("networks.difference", row.difference);
+    out.add("networks.adjusted_rand", row.adjusted_rand);
+  }
+}
+
+void attention_measures(const nlohmann::ordered_json& json, Means& out) {
+  const AttentionResult r = attention_from_json(json);
+  for (const AttentionAgreementRow& row : r.agreement) {
+    if (row.map != "mean" || row.reference != "example") continue;
+    const std::string name = "attention.agreement" + std::string(row.form == "centred" ? ".centred" : "");
+    if (is_trained(row.model)) out.add(name, row.cosine);
+    if (row.model == "init") out.add(name + ".untrained", row.cosine);
+  }
+  for (const AttentionDependencyRow& row : r.dependencies) {
+    if (is_trained(row.model) && row.condition.empty()) out.add("attention.lift." + row.query, row.lift);
+  }
+  for (const AttentionTruthRow& row : r.truths) {
+    if (is_trained(row.model)) out.add("attention." + row.truth, row.pearson);
+  }
+}
+
+void movement_measures(const nlohmann::ordered_json& json, Means& out) {
+  for (const MovementRow& row : movement_from_json(json).rows) {
+    if (!is_trained(row.model) || row.level != "part") continue;
+    out.add("movement." + row.name, row.movement);
+    out.add("movement." + row.name + ".relative", row.relative);
+  }
+}
+
+void kernel_measures(const nlohmann::ordered_json& json, Means& out) {
+  const KernelResult r = kernel_from_json(json);
+  for (const KernelRow& row : r.kernels) {
+    if (!is_trained(row.model)) continue;
+    out.add("kernel.change." + row.part, row.change);
+    out.add("kernel.alignment." + row.part, row.alignment);
+  }
+  for (const TaylorRow& row : r.taylor) {
+    if (is_trained(row.model)) out.add("kernel.taylor_r2", row.r2);
+  }
+}
+
+void intervention_measures(const nlohmann::ordered_json& json, Means& out) {
+  const InterventionResult r = interventions_from_json(json);
+  const std::string main = r.rows.empty() ? "" : r.rows.front().split;
+  for (const InterventionRow& row : r.rows) {
+    if (row.split == main && row.layer < 0 && row.token < 0 && std::isnan(row.amount) && row.source.empty() &&
+        row.kind != "none") {
+      out.add("interventions." + row.kind, row.change);
+    }
+  }
+}
+
+struct Source {
+  const char* name;
+  void (*read)(const nlohmann::ordered_json&, Means&);
+};
+constexpr Source kSources[] = {{"recovery", recovery_measures},          {"networks", network_measures},
+                               {"attention", attention_measures},        {"movement", movement_measures},
+                               {"interventions", intervention_measures}, {"kernel", kernel_measures}};
+
+struct RunPoint {
+  std::string path, setting;
+  double sigma = 0, outcome = 0;
+  std::int64_t seed = 0;
+  Measures measures;
+};
+
+// heldout.accuracy, test.accuracy or test.mse, whichever is there first.
+bool find_outcome(const RunRecord& record, std::string& name, double& value) {
+  for (const char* key : {"heldout.accuracy", "test.accuracy", "test.mse", "test.loss"}) {
+    if (!name.empty() && name != key) continue;
+    const auto found = record.summary ? record.summary->find(key) : record.metrics.last(key);
+    if (!found || !std::isfinite(*found)) continue;
+    name = key;
+    value = *found;
+    return true;
+  }
+  return false;
+}
+
+double spearman_of(const std::vector<double>& x, const std::vector<double>& y) {
+  return x.size() < 3 ? kNotAvailable : stats::spearman(x, y).r;
+}
+
+struct Columns {
+  std::vector<double> x, y, sigma;
+};
+
+void sigma_measures(const Columns& c, RelationRow& row) {
+  std::map<double, Columns> groups;
+  for (std::size_t i = 0; i < c.x.size(); ++i) {
+    groups[c.sigma[i]].x.push_back(c.x[i]);
+    groups[c.sigma[i]].y.push_back(c.y[i]);
+  }
+  std::vector<double> mean_x, mean_y;
+  double within = 0;
+  int counted = 0;
+  for (const auto& [sigma, g] : groups) {
+    double x = 0, y = 0;
+    for (std::size_t i = 0; i < g.x.size(); ++i) {
+      x += g.x[i] / static_cast<double>(g.x.size());
+      y += g.y[i] / static_cast<double>(g.x.size());
+    }
+    mean_x.push_back(x);
+    mean_y.push_back(y);
+    const double r = g.x.size() >= 4 ? spearman_of(g.x, g.y) : kNotAvailable;
+    if (std::isfinite(r)) {
+      within += r;
+      ++counted;
+    }
+  }
+  row.sigmas = static_cast<std::int64_t>(groups.size());
+  row.spearman_sigma = spearman_of(mean_x, mean_y);
+  if (counted > 0) row.spearman_within = within / counted;
+}
+
+RelationRow relation_of(const std::string& measure, const std::string& outcome, const Columns& c, std::uint64_t seed) {
+  RelationRow row;
+  row.measure = measure;
+  row.outcome = outcome;
+  row.runs = static_cast<std::int64_t>(c.x.size());
+  const stats::Correlation all = stats::spearman(c.x, c.y);
+  row.spearman = all.r;
+  row.p = all.p;
+  sigma_measures(c, row);
+  if (c.x.size() < 5 || !std::isfinite(all.r)) return row;
+  stats::BootstrapOptions options;
+  options.kind = stats::BootstrapKind::kPercentile;
+  options.seed = derive_seed(seed, "relations", fnv1a64(measure));
+  const auto statistic = [&](std::span<const std::size_t> rows) {
+    std::vector<double> x, y;
+    for (const std::size_t i : rows) {
+      x.push_back(c.x[i]);
+      y.push_back(c.y[i]);
+    }
+    return stats::spearman(x, y).r;
+  };
+  const stats::BootstrapResult boot = stats::bootstrap_rows(c.x.size(), statistic, options);
+  row.low = boot.interval.lo;
+  row.high = boot.interval.hi;
+  return row;
+}
+
+std::vector<RunPoint> read_points(const std::vector<fs::path>& paths, std::string& outcome, RelationResult& result) {
+  std::vector<RunPoint> points;
+  std::vector<RunConfig> configs;
+  for (const fs::path& path : paths) {
+    const RunRecord record = read_run(path);
+    if (!record.config || record.config->pe.kind != PeKind::kLearned || !record.config->pe.is_trained()) {
+      result.notes.push_back(path.string() + ": left out, its positions are not learned");
+      continue;
+    }
+    RunPoint point;
+    if (!find_outcome(record, outcome, point.outcome)) {
+      result.notes.push_back(path.string() + ": left out, it has no " + (outcome.empty() ? "outcome" : outcome) +
+                             " (let it finish)");
+      continue;
+    }
+    point.path = path.string();
+    point.sigma = record.config->pe.sigma;
+    point.seed = record.config->seed;
+    point.measures = run_measures(path);
+    if (point.measures.empty()) result.notes.push_back(path.string() + ": not analysed yet (run locus analyze on it first)");
+    configs.push_back(*record.config);
+    points.push_back(std::move(point));
+  }
+  std::vector<const RunConfig*> pointers;
+  for (const RunConfig& c : configs) pointers.push_back(&c);
+  const std::vector<std::string> names = setting_names(pointers);
+  for (std::size_t i = 0; i < points.size(); ++i) points[i].setting = names[i];
+  return points;
+}
+
+}  // namespace
+
+std::map<std::string, double> run_measures(const fs::path& run) {
+  Means means;
+  for (const Source& source : kSources) {
+    try {
+      source.read(read_analysis(run, source.name), means);
+    } catch (const Error&) {
+      continue;  // not computed or not available: such a run gives fewer measures
+    }
+  }
+  Measures out;
+  means.move_to(out);
+  return out;
+}
+
+RelationResult analyze_relations(const std::vector<fs::path>& runs, const AnalyzeSettings& settings) {
+  RelationResult result;
+  std::string outcome;
+  const std::vector<RunPoint> points = read_points(runs, outcome, result);
+  if (points.size() < 3) {
+    throw DataError({.what = "too few runs to relate measures with generalisation",
+                     .got = fmt::format("{} runs with learned positions and an outcome", points.size()),
+                     .expected = "at least 3",
+                     .hint = "train several seeds and sigmas, run locus analyze on each, then give all folders"});
+  }
+  std::set<std::string> names;
+  for (const RunPoint& p : points) {
+    for (const auto& [name, value] : p.measures) names.insert(name);
+  }
+  for (const std::string& name : names) {
+    Columns c;
+    for (const RunPoint& p : points) {
+      const auto it = p.measures.find(name);
+      if (it == p.measures.end()) continue;
+      c.x.push_back(it->second);
+      c.y.push_back(p.outcome);
+      c.sigma.push_back(p.sigma);
+      result.points.push_back({p.path, p.setting, p.sigma, p.seed, name, it->second, p.outcome});
+    }
+    if (c.x.size() >= 3) result.relations.push_back(relation_of(name, outcome, c, settings.seed));
+  }
+  return result;
+}
+
+}  // namespace locus

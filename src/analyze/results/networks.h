@@ -1,0 +1,89 @@
+// How modular the code of each layer is, against labels and against chance.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyze/results/fields.h"
+
+namespace locus {
+
+struct NetworkRow {
+  std::string model;        // "init", "snapshots/10", "final"
+  std::int64_t epoch = -1;  // of a snapshot; -1: init or final
+  std::int64_t layer = 0;
+  std::string code;                   // "raw" or "centred"
+  double q_positive = kNotAvailable;  // Newman's modularity of the positive cosines on the labels
+  double q_signed = kNotAvailable;    // Rubinov and Sporns' form
+  double q_signed_p = kNotAvailable;  // labels permuted, sizes kept; one-sided
+  double within = kNotAvailable;      // mean cosine of pairs of equal label
+  double between = kNotAvailable;
+  double difference = kNotAvailable;  // within - between
+  double difference_p = kNotAvailable;
+  double difference_null = kNotAvailable;  // mean over permuted labels
+  double segregation = kNotAvailable;      // (within - between) / within; NaN when within < 0.05
+  std::int64_t communities = 0;            // found by consensus Louvain on the signed cosines
+  double community_q = kNotAvailable;
+  double adjusted_rand = kNotAvailable;  // of communities against labels
+  double normalised_mutual_information = kNotAvailable;
+  double adjusted_mutual_information = kNotAvailable;
+  double adjusted_rand_p = kNotAvailable;  // labels permuted
+  double surrogate_p = kNotAvailable;      // difference against equally smooth codes; NaN without coordinates
+  std::int64_t surrogates = 0;
+
+  static void fields(auto& r, auto&& visit) {
+    visit("model", r.model);
+    visit("epoch", r.epoch);
+    visit("layer", r.layer);
+    visit("code", r.code);
+    visit("q_positive", r.q_positive);
+    visit("q_signed", r.q_signed);
+    visit("q_signed_p", r.q_signed_p);
+    visit("within", r.within);
+    visit("between", r.between);
+    visit("difference", r.difference);
+    visit("difference_p", r.difference_p);
+    visit("difference_null", r.difference_null);
+    visit("segregation", r.segregation);
+    visit("communities", r.communities);
+    visit("community_q", r.community_q);
+    visit("adjusted_rand", r.adjusted_rand);
+    visit("normalised_mutual_information", r.normalised_mutual_information);
+    visit("adjusted_mutual_information", r.adjusted_mutual_information);
+    visit("adjusted_rand_p", r.adjusted_rand_p);
+    visit("surrogate_p", r.surrogate_p);
+    visit("surrogates", r.surrogates);
+  }
+};
+
+// Arrays: communities.<model>.<layer>.<code> (T); similarity.<model>.<layer>.<code> (T, T); labels (T).
+struct NetworkResult {
+  std::int64_t tokens = 0;
+  std::int64_t labels = 0;
+  std::vector<NetworkRow> rows;
+  std::vector<std::string> notes;   // what could not be had, and why
+  std::vector<ResultArray> arrays;  // in the NPZ file
+
+  static void fields(auto& r, auto&& visit) {
+    visit("tokens", r.tokens);
+    visit("labels", r.labels);
+  }
+};
+
+inline nlohmann::ordered_json to_json(const NetworkResult& result) {
+  nlohmann::ordered_json json = row_to_json(result);
+  json["rows"] = rows_to_json(result.rows);
+  json["notes"] = result.notes;
+  return json;
+}
+
+// Without the arrays.
+inline NetworkResult networks_from_json(const nlohmann::ordered_json& json) {
+  NetworkResult result = row_from_json<NetworkResult>(json);
+  result.rows = rows_from_json<NetworkRow>(json, "rows");
+  result.notes = json.value("notes", std::vector<std::string>{});
+  return result;
+}
+
+}  // namespace locus

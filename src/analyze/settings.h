@@ -1,0 +1,58 @@
+// What a user may choose about analyses; all of it enters the hash under which results are kept.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace locus {
+
+struct AnalyzeSettings {
+  std::uint64_t seed = 0;               // of permutations, surrogates, random interventions, the probe set
+  std::int64_t permutations = 999;      // of every permutation test
+  std::int64_t surrogates = 199;        // spatial surrogates; 0: none
+  std::int64_t community_starts = 50;   // of Louvain
+  bool snapshots = true;                // also analyse snapshots taken during training
+  std::string split;                    // for attention; empty: heldout, else test
+  std::int64_t examples = 256;          // at most so many of a split, for attention and masked prediction
+  std::int64_t kept_examples = 12;      // whose attention maps are stored one by one
+  std::vector<std::string> references;  // run folders whose attention is the standard (2-D models)
+  std::vector<std::string> others;      // run folders whose positions are put into this model
+  std::vector<double> alphas = {0, 0.25, 0.5, 0.75, 1.25};  // init -> final
+  std::vector<double> scales = {0.5, 2};
+  std::int64_t repeats = 5;        // of random interventions
+  std::int64_t most_lesions = 64;  // with more tokens, whole labels are lesioned instead of single positions
+  std::int64_t probe = 256;        // examples of the kernel's probe set
+  std::int64_t probe_outputs = 8;  // at most so many outputs
+  double kernel_memory = 1.3e9;    // bytes for gradients
+
+  static void fields(auto& r, auto&& visit) {
+    visit("seed", r.seed);
+    visit("permutations", r.permutations);
+    visit("surrogates", r.surrogates);
+    visit("community_starts", r.community_starts);
+    visit("snapshots", r.snapshots);
+    visit("split", r.split);
+    visit("examples", r.examples);
+    visit("kept_examples", r.kept_examples);
+    visit("references", r.references);
+    visit("others", r.others);
+    visit("alphas", r.alphas);
+    visit("scales", r.scales);
+    visit("repeats", r.repeats);
+    visit("most_lesions", r.most_lesions);
+    visit("probe", r.probe);
+    visit("probe_outputs", r.probe_outputs);
+  }
+};
+
+// One "key=value" as typed on a command line; lists as a,b or [a,b]. ConfigError for unknown keys and bad values.
+void apply_setting(AnalyzeSettings& settings, std::string_view assignment);
+std::vector<std::string> setting_keys();
+
+// Called with what is being done and how far it is, in [0, 1]; may throw to stop.
+using AnalyzeProgress = std::function<void(const std::string& what, double done)>;
+
+}  // namespace locus

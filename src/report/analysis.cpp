@@ -1,0 +1,178 @@
+#include "report/analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "report/markup.h"
+#include "run/layout.h"
+
+namespace locus::report {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+bool fits(const nlohmann::json& row, const RowFilter& filter) {
+  return row.is_object() && std::all_of(filter.begin(), filter.end(), [&](const auto& condition) {
+           return row_text(row, condition.first.c_str()) == condition.second;
+         });
+}
+
+std::set<double> sigmas_of(const SigmaPanel& panel) {
+  std::set<double> sigmas;
+  for (const SigmaLine& line : panel.lines) {
+    for (const auto& s : line.settings) {
+      if (std::isfinite(s.mean.x)) sigmas.insert(s.mean.x);
+    }
+  }
+  return sigmas;
+}
+
+Mark mark_of(const SigmaLine& line, const SigmaLine::Setting& s) {
+  std::string title = fmt::format("{}, {}: {}", s.label, line.label, pretty(s.mean.value, 3));
+  if (std::isfinite(s.mean.lo)) title += fmt::format(" [{}, {}]", pretty(s.mean.lo, 3), pretty(s.mean.hi, 3));
+  return {.title = title + fmt::format(", n = {}", s.runs.size()), .group = s.group, .value = s.mean.value};
+}
+
+void draw_line(XyPlot& plot, const SigmaLine& line) {
+  std::vector<Point> points;
+  for (const auto& s : line.settings) {
+    if (std::isfinite(s.mean.x)) points.push_back({s.mean.x, s.mean.value});
+  }
+  std::sort(points.begin(), points.end(), [](Point a, Point b) { return a.x < b.x; });
+  plot.line(points, line.colour, line.dashed ? "line dash" : "line", {});
+  for (const auto& s : line.settings) {
+    if (!std::isfinite(s.mean.x)) {
+      if (line.references) plot.reference(s.mean, "c11", "line dash", mark_of(line, s), s.label);
+      continue;
+    }
+    for (const auto& [run, value] : s.runs) {
+      if (line.dashed) break;
+      plot.point({s.mean.x, value}, 2.2, line.colour,
+                 {.title = fmt::format("{}, {}: {}", s.label, line.label, pretty(value, 3)),
+                  .run = run,
+                  .group = s.group,
+                  .x = s.mean.x,
+                  .value = value},
+                 Shape::kCircle, true);
+    }
+    plot.estimate(s.mean, line.colour, mark_of(line, s), line.dashed ? Shape::kSquare : Shape::kCircle);
+  }
+}
+
+}  // namespace
+
+std::vector<const nlohmann::json*> analysis_rows(const Run& run, const std::string& analysis, const std::string& list,
+                                                 const RowFilter& filter) {
+  std::vector<const nlohmann::json*> rows;
+  const auto it = run.analyses.find(analysis);
+  if (it == run.analyses.end() || !it->second.contains(list) || !it->second[list].is_array()) return rows;
+  for (const nlohmann::json& row : it->second[list]) {
+    if (fits(row, filter)) rows.push_back(&row);
+  }
+  return rows;
+}
+
+double row_number(const nlohmann::json& row, const char* field) {
+  const auto it = row.find(field);
+  return it == row.end() ? kNan : number_of_json(*it).value_or(kNan);
+}
+
+std::string row_text(const nlohmann::json& row, const char* field) {
+  const auto it = row.find(field);
+  return it != row.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+double wanted_number(const Run& run, const Wanted& wanted) {
+  for (const nlohmann::json* row : analysis_rows(run, wanted.analysis, wanted.list, wanted.filter)) {
+    if (wanted.layer >= 0 && row_number(*row, "layer") != wanted.layer) continue;
+    return row_number(*row, wanted.field.c_str());
+  }
+  return kNan;
+}
+
+int analysis_layers(const Inputs& inputs, const std::string& analysis, const std::string& list) {
+  int layers = 0;
+  for (const Run& run : inputs.runs) {
+    for (const nlohmann::json* row : analysis_rows(run, analysis, list, {})) {
+      const double layer = row_number(*row, "layer");
+      if (layer >= 0 && layer < 1000) layers = std::max(layers, static_cast<int>(layer) + 1);
+    }
+  }
+  return layers;
+}
+
+SigmaLine collect_line(const Inputs& inputs, const std::string& label, const std::string& colour, const Wanted& wanted) {
+  SigmaLine line{label, colour, false, false, {}};
+  for (std::size_t g = 0; g < inputs.groups.size(); ++g) {
+    const Group& group = inputs.groups[g];
+    SigmaLine::Setting setting{static_cast<int>(g), group.label, {}, {}};
+    std::vector<double> values;
+    for (const int r : group.runs) {
+      const double v = wanted_number(inputs.run(r), wanted);
+      if (!std::isfinite(v)) continue;
+      setting.runs.push_back({r, v});
+      values.push_back(v);
+    }
+    if (values.empty()) continue;
+    setting.mean = mean_over_runs(values, group.sigma.value_or(kNan));
+    line.settings.push_back(std::move(setting));
+  }
+  return line;
+}
+
+bool has_values(const SigmaPanel& panel) {
+  return std::any_of(panel.lines.begin(), panel.lines.end(), [](const SigmaLine& l) { return !l.settings.empty(); });
+}
+
+Panel draw_sigma_panel(const SigmaPanel& panel) {
+  const std::set<double> sigmas = sigmas_of(panel);
+  const bool log_axis = !sigmas.empty() && *sigmas.begin() > 0;
+  bool labels = false;
+  for (const SigmaLine& line : panel.lines) {
+    for (const auto& s : line.settings) labels = labels || (line.references && !std::isfinite(s.mean.x));
+  }
+  XyPlot plot({.title = panel.title,
+               .x = {.label = "σ of the initial encoding",
+                     .kind = log_axis ? AxisKind::kLog : AxisKind::kLinear,
+                     .at = {sigmas.begin(), sigmas.end()}},
+               .y = {.label = panel.y_label},
+               .right_margin = labels ? 96.0 : 12.0});
+  for (const SigmaLine& line : panel.lines) draw_line(plot, line);
+  return plot.finish();
+}
+
+std::string csv_sigma_panels(const std::vector<SigmaPanel>& panels, const std::string& head, const std::string& prefix) {
+  std::string out = head.empty() ? "" : head + "measure,line,setting,sigma,run,value\n";
+  for (const SigmaPanel& panel : panels) {
+    for (const SigmaLine& line : panel.lines) {
+      for (const auto& s : line.settings) {
+        for (const auto& [run, value] : s.runs) {
+          const std::string cells[] = {panel.title,          line.label,          s.label,
+                                       csv_number(s.mean.x), std::to_string(run), csv_number(value)};
+          out += prefix + csv_row(cells);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+std::string runs_text(const std::vector<SigmaPanel>& panels) {
+  std::size_t low = SIZE_MAX, high = 0;
+  for (const SigmaPanel& panel : panels) {
+    for (const SigmaLine& line : panel.lines) {
+      for (const auto& s : line.settings) {
+        low = std::min(low, s.runs.size());
+        high = std::max(high, s.runs.size());
+      }
+    }
+  }
+  if (high == 0) return "n = 0";
+  return low == high ? fmt::format("n = {} per setting", low) : fmt::format("n = {}–{} per setting", low, high);
+}
+
+}  // namespace locus::report

@@ -1,0 +1,98 @@
+#include "report/figures/recovery.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "report/markup.h"
+
+namespace locus::report {
+namespace {
+
+// The most telling truth that some run was compared with.
+std::string pick_truth(const Inputs& inputs) {
+  std::set<std::string> names;
+  for (const Run& run : inputs.runs) {
+    for (const nlohmann::json* row : analysis_rows(run, "recovery", "truths", {{"similarity", "cosine"}}))
+      names.insert(row_text(*row, "truth"));
+  }
+  for (const char* known : {"sinusoid", "connectivity", "correlation", "W", "modules"}) {
+    if (names.count(known) != 0) return known;
+  }
+  return names.empty() ? "" : *names.begin();
+}
+
+// A measure after training, and the same before it as a dashed line.
+SigmaPanel panel_of(const Inputs& inputs, const std::string& title, const std::string& y_label, Wanted wanted) {
+  SigmaPanel panel{title, y_label, {}};
+  wanted.filter.push_back({"model", "init"});
+  panel.lines.push_back(collect_line(inputs, "untrained", "c11", wanted));
+  panel.lines.back().dashed = true;
+  wanted.filter.back().second = "final";
+  panel.lines.push_back(collect_line(inputs, "trained", "c0", wanted));
+  panel.lines.back().references = true;
+  return panel;
+}
+
+std::vector<SigmaPanel> panels_of(const Inputs& inputs, const std::string& truth, int layer) {
+  const auto layers = [&](const std::string& field) { return Wanted{"recovery", "layers", field, {}, layer}; };
+  std::vector<SigmaPanel> panels = {
+      panel_of(inputs, "Correlation with the truth", "Pearson's r of cosines with " + truth,
+               {"recovery", "truths", "pearson", {{"code", "raw"}, {"similarity", "cosine"}, {"truth", truth}}, layer}),
+      panel_of(inputs, "Procrustes distance", "norm-matched distance", layers("procrustes_matched")),
+      panel_of(inputs, "Read-out of the places", "cross-validated R²", layers("readout_r2")),
+      panel_of(inputs, "Label of the nearest token", "share that is right", layers("label_accuracy"))};
+  const Wanted null = {"recovery", "layers", "procrustes_null", {{"model", "final"}}, layer};
+  panels[1].lines.push_back(collect_line(inputs, "permuted positions", "c1", null));
+  panels[1].lines.back().dashed = true;
+  std::erase_if(panels, [](const SigmaPanel& p) { return !has_values(p); });
+  return panels;
+}
+
+}  // namespace
+
+Found<Recovery> collect_recovery(const Inputs& inputs) {
+  Recovery data;
+  data.truth = pick_truth(inputs);
+  const int layers = analysis_layers(inputs, "recovery", "layers");
+  for (int l = 0; l < layers && l < 12; ++l) {
+    std::vector<SigmaPanel> panels = panels_of(inputs, data.truth, l);
+    if (!panels.empty()) data.layers.push_back(std::move(panels));
+  }
+  if (data.layers.empty()) return Found<Recovery>::none("no run has analysis/recovery.json (locus analyze makes it)");
+  return Found<Recovery>::of(std::move(data));
+}
+
+Figure draw_recovery(const Recovery& data) {
+  Figure figure{.name = "recovery", .title = "Recovery of the true arrangement against σ"};
+  for (std::size_t l = 0; l < data.layers.size(); ++l) {
+    Variant variant;
+    variant.choices = {{"layer", std::to_string(l + 1)}};
+    for (const SigmaPanel& panel : data.layers[l]) variant.panels.push_back(draw_sigma_panel(panel));
+    figure.variants.push_back(std::move(variant));
+  }
+  figure.legend = {{.label = "trained", .css = "c0"}, {.label = "untrained", .css = "c11", .mark = LegendMark::kDash}};
+  for (const SigmaPanel& panel : data.layers[0]) {
+    for (const SigmaLine& line : panel.lines) {
+      if (line.label == "permuted positions" && !line.settings.empty())
+        figure.legend.push_back({.label = line.label, .css = "c1", .mark = LegendMark::kDash});
+    }
+  }
+  figure.caption = fmt::format(
+      "Means over runs ({}) with Student's 95 % interval; small dots: single runs. Distances are after both codes were "
+      "scaled to norm 1 (0: equal, √2: unrelated), because the raw distance falls with σ without any learning.",
+      runs_text(data.layers[0]));
+  figure.csv = csv_recovery(data);
+  return figure;
+}
+
+std::string csv_recovery(const Recovery& data) {
+  std::string out;
+  for (std::size_t l = 0; l < data.layers.size(); ++l) {
+    out += csv_sigma_panels(data.layers[l], l == 0 ? "layer," : "", std::to_string(l + 1) + ",");
+  }
+  return out;
+}
+
+}  // namespace locus::report

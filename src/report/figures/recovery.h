@@ -1,0 +1,20 @@
+// Did the encoding find the true arrangement? Correlation with the truth, Procrustes distance and read-out against σ.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/analysis.h"
+
+namespace locus::report {
+
+struct Recovery {
+  std::vector<std::vector<SigmaPanel>> layers;  // one set of panels a layer
+  std::string truth;                            // which truth the correlation is with
+};
+
+Found<Recovery> collect_recovery(const Inputs& inputs);
+Figure draw_recovery(const Recovery& data);
+std::string csv_recovery(const Recovery& data);  // layer,measure,line,setting,sigma,run,value
+
+}  // namespace locus::report

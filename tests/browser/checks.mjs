@@ -1,0 +1,195 @@
+// What must hold of every report page.
+function ensure(condition, message) { if (!condition) throw new Error(message); }
+
+export function parseCsv(text) {
+  const rows = [];
+  let row = [""], quoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (quoted) {
+      if (c === '"' && text[i + 1] === '"') { row[row.length - 1] += '"'; i++; } else if (c === '"') quoted = false;
+      else row[row.length - 1] += c;
+    } else if (c === '"') quoted = true;
+    else if (c === ",") row.push("");
+    else if (c === "\n") { rows.push(row); row = [""]; } else row[row.length - 1] += c;
+  }
+  const [head, ...body] = rows;
+  return body.map((r) => Object.fromEntries(head.map((h, i) => [h, r[i]])));
+}
+
+const tipText = (page) => page.evaluate(() => {
+  const tip = document.getElementById("tip");
+  return tip.classList.contains("on") ? tip.textContent : "";
+});
+async function hover(page, selector) {
+  await page.evaluate((s) => document.querySelector(s).scrollIntoView({ block: "center", behavior: "instant" }), selector);
+  await page.waitForTimeout(60);
+  const box = await page.evaluate((s) => { const b = document.querySelector(s).getBoundingClientRect(); return { x: b.x + b.width / 2, y: b.y + b.height / 2 }; }, selector);
+  await page.mouse.move(box.x, box.y);
+  await page.waitForTimeout(60);
+}
+
+export const checks = [
+  { name: "hovering a mark shows its value, which stands in the CSV", async run({ page, csv }) {
+    const text = csv("accuracy_vs_sigma");
+    if (!text || !(await page.$("#fig-accuracy_vs_sigma circle[data-run]"))) return;
+    const rows = parseCsv(text);
+    const mark = await page.evaluate(() => {
+      for (const m of document.querySelectorAll("#fig-accuracy_vs_sigma .ring")) m.remove();
+      document.querySelector("#fig-accuracy_vs_sigma").scrollIntoView({ block: "center", behavior: "instant" });
+      const top = Array.from(document.querySelectorAll("#fig-accuracy_vs_sigma circle[data-run]")).find((m) => {
+        const b = m.getBoundingClientRect();
+        return document.elementFromPoint(b.x + b.width / 2, b.y + b.height / 2) === m;  // not under another run's
+      });
+      top.setAttribute("id", "probe");
+      return { value: top.dataset.value };
+    });
+    ensure(rows.some((r) => r.value === mark.value), `value ${mark.value} is not in the CSV`);
+    await hover(page, "#probe");
+    const tip = await tipText(page);
+    const shown = tip.match(/: (−?[\d.]+)/);
+    ensure(shown, `tooltip "${tip}" shows no number`);
+    const factor = tip.includes("%") ? 100 : 1, value = Number(shown[1].replace("−", "-"));
+    ensure(Math.abs(value - factor * Number(mark.value)) <= 0.051 * (factor === 100 ? 1 : 0.01), `tooltip ${tip} against ${mark.value}`);
+  } },
+  { name: "hovering a matrix shows the value of the CSV", async run({ page, csv }) {
+    const text = csv("similarity");
+    const selector = "#fig-similarity .variant:not(.off) [data-matrix$='f'] .frame";
+    if (!text || !(await page.$(selector))) return;
+    const rows = parseCsv(text).filter((r) => r.stage === "learned" && r.layer === "1");
+    const run = rows[0].run;
+    const at = new Map(rows.filter((r) => r.run === run).map((r) => [r.row + "," + r.column, Number(r.value)]));
+    await page.evaluate((s) => document.querySelector(s).scrollIntoView({ block: "center", behavior: "instant" }), selector);
+    await page.waitForTimeout(80);
+    const info = await page.evaluate((s) => {
+      const frame = document.querySelector(s), b = frame.getBoundingClientRect();
+      const id = frame.closest("[data-matrix]").dataset.matrix;
+      const m = JSON.parse(document.getElementById("data").textContent).matrices.find((x) => x.id === id);
+      return { x: b.x, y: b.y, w: b.width, h: b.height, rows: m.rows, cols: m.cols, tokens: m.rowTokens };
+    }, selector);
+    for (const [r, c] of [[0, 1], [2, 5], [info.rows - 1, 0], [7, 7]]) {
+      await page.mouse.move(info.x + ((c + 0.5) * info.w) / info.cols, info.y + ((r + 0.5) * info.h) / info.rows);
+      let tip = "";
+      for (let i = 0; i < 40 && !/-?[\d.]+$/.test(tip); i++) { await page.waitForTimeout(50); tip = await tipText(page); }
+      const a = info.tokens[r], b = info.tokens[c];
+      const want = at.get(Math.min(a, b) + "," + Math.max(a, b));
+      const got = Number(tip.split(": ").pop().replace("−", "-"));
+      ensure(Math.abs(got - want) < 0.0011, `cell ${r},${c}: "${tip}" against ${want}`);
+    }
+  } },
+  { name: "hovering a token lights it in every figure", async run({ page }) {
+    const selector = "#fig-position_map .variant:not(.off) [data-token='3']";
+    if (!(await page.$(selector))) return;
+    await hover(page, selector);
+    const lit = await page.evaluate(() => ({
+      marks: Array.from(document.querySelectorAll(".lit")).map((m) => m.dataset.token),
+      rows: document.querySelectorAll("#fig-similarity .hl-row.on").length,
+    }));
+    ensure(lit.marks.length >= 2 && lit.marks.every((t) => t === "3"), "lit marks: " + lit.marks.join());
+    ensure(lit.rows >= 1, "no row of a matrix is lit");
+    await page.mouse.move(2, 2);
+    ensure((await page.evaluate(() => document.querySelectorAll(".lit").length)) === 0, "stays lit");
+  } },
+  { name: "a legend switch hides and shows a setting everywhere", async run({ page }) {
+    const button = await page.$("button[data-toggle-group]");
+    if (!button) return;
+    const group = await button.getAttribute("data-toggle-group");
+    const visible = () => page.evaluate((g) => Array.from(document.querySelectorAll(`svg.fig [data-group="${g}"]`)).filter((m) => !m.classList.contains("off")).length, group);
+    const before = await visible();
+    ensure(before > 0, "nothing to hide");
+    await button.click();
+    ensure((await visible()) === 0, "still visible");
+    ensure((await button.getAttribute("aria-pressed")) === "false", "aria-pressed");
+    await button.focus();
+    await page.keyboard.press("Enter");
+    ensure((await visible()) === before, "Enter does not bring it back");
+  } },
+  { name: "a run's switch hides its marks; Show all brings them back", async run({ page }) {
+    const target = await page.evaluate(() => { const m = document.querySelector("svg.fig [data-run]"); return m ? m.dataset.run : null; });
+    if (target === null) return;
+    const visible = () => page.evaluate((r) => Array.from(document.querySelectorAll(`svg.fig [data-run="${r}"]`)).filter((m) => !m.classList.contains("off")).length, target);
+    const before = await visible();
+    await page.focus(`input[data-toggle-run="${target}"]`);
+    await page.keyboard.press("Space");
+    ensure((await visible()) === 0, "still visible");
+    await page.click("#show-all");
+    ensure((await visible()) === before, "not back");
+  } },
+  { name: "choosing a layer shows its panels only", async run({ page }) {
+    const select = await page.$("#fig-similarity select[data-choice=layer]");
+    if (!select) return;
+    const options = await select.$$eval("option", (o) => o.map((x) => x.textContent));
+    if (options.length < 2) return;
+    await select.selectOption(options[1]);
+    const shown = await page.$$eval("#fig-similarity .variant:not(.off)", (v) => v.map((x) => JSON.parse(x.dataset.choices)));
+    ensure(shown.length === 1 && shown[0][1] === options[1], "shown: " + JSON.stringify(shown));
+  } },
+  { name: "columns sort both ways, by number where they are numbers", async run({ page }) {
+    const result = await page.evaluate(() => {
+      const out = [];
+      for (const table of document.querySelectorAll("table.sortable")) {
+        const heads = Array.from(table.querySelectorAll("thead th"));
+        heads.forEach((head, k) => {
+          const button = head.querySelector("button");
+          if (!button) return;
+          for (const way of ["ascending", "descending"]) {
+            button.click();
+            if (head.getAttribute("aria-sort") !== way) out.push("aria-sort of " + head.textContent);
+            const keys = Array.from(table.tBodies[0].rows).map((r) => r.cells[k].dataset.sort).filter((x) => x !== undefined).map(Number);
+            for (let i = 1; i < keys.length; i++) if (way === "ascending" ? keys[i] < keys[i - 1] : keys[i] > keys[i - 1]) { out.push(head.textContent + " " + way); break; }
+          }
+        });
+      }
+      return out;
+    });
+    ensure(result.length === 0, result.join("; "));
+  } },
+  { name: "arrow keys walk the marks of a panel", async run({ page }) {
+    const svg = await page.$("figure .variant:not(.off) svg.fig[tabindex]");
+    if (!svg) return;
+    await svg.focus();
+    await page.keyboard.press("ArrowRight");
+    const first = await tipText(page);
+    ensure(first !== "", "no tooltip");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowLeft");
+    ensure((await tipText(page)) === first, "does not come back");
+    await page.keyboard.press("Escape");
+    ensure((await tipText(page)) === "", "Escape leaves the tooltip");
+  } },
+  { name: "the theme button changes the colours, all controls are reachable by Tab", async run({ page }) {
+    const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const before = await colour();
+    await page.click("#theme");
+    ensure((await colour()) !== before, "same background");
+    await page.evaluate(() => { document.activeElement.blur(); window.scrollTo(0, 0); });
+    const reached = new Set();
+    for (let i = 0; i < 25; i++) {
+      await page.keyboard.press("Tab");
+      reached.add(await page.evaluate(() => document.activeElement.tagName.toLowerCase()));
+    }
+    ensure(reached.has("button") && reached.has("a"), "reached: " + Array.from(reached).join());
+  } },
+  { name: "nothing in the page runs or loads that was not written for it", async run({ page }) {
+    const found = await page.evaluate(() => ({
+      scripts: document.querySelectorAll("script:not([type='application/json'])").length,
+      handlers: Array.from(document.querySelectorAll("*")).flatMap((n) => Array.from(n.attributes)).filter((a) => /^on/i.test(a.name)).length,
+      styles: document.querySelectorAll("[style]:not(#tip)").length,
+      loads: document.querySelectorAll("iframe,object,embed,link,form,base").length,
+      links: Array.from(document.querySelectorAll("a[href]")).map((a) => a.getAttribute("href")).filter((h) => !/^(#|\.\/)/.test(h)),
+      hacked: window.hacked === undefined ? 0 : 1,
+      csp: document.querySelector("meta[http-equiv]").content,
+    }));
+    ensure(found.scripts === 1 && found.handlers === 0 && found.styles === 0 && found.loads === 0 && found.hacked === 0, JSON.stringify(found));
+    ensure(found.links.length === 0, "links: " + found.links.join());
+    ensure(found.csp.startsWith("default-src 'none'") && !found.csp.includes("unsafe"), found.csp);
+  } },
+  { name: "paints in less than a second", async run({ page }) {
+    const time = await page.evaluate(() => new Promise((done) => {
+      const have = performance.getEntriesByName("first-contentful-paint")[0];
+      if (have) { done(have.startTime); return; }
+      setTimeout(() => { const e = performance.getEntriesByName("first-contentful-paint")[0]; done(e ? e.startTime : -1); }, 1500);
+    }));
+    ensure(time >= 0 && time < 1000, `first paint after ${time} ms`);
+  } },
+];
