@@ -202,7 +202,9 @@ int run_runs(const RunsOptions& options) {
     for (const RunRow& row : table.rows) {
       Json one = {{"run", row.path.string()}, {"status", row.status},      {"reason", row.reason},
                   {"epochs", row.epochs},     {"steps", row.steps},        {"seconds", json_value(row.seconds)},
-                  {"config", row.at},         {"measures", Json::object()}};
+                  {"config", Json::object()}, {"measures", Json::object()}};
+      if (row.base) one["config"] = *row.base;
+      for (const auto& [name, value] : row.own) one["config"][name] = value;
       if (!row.label.empty()) one["case"] = row.label;
       for (const auto& [name, value] : row.measures) one["measures"][name] = json_value(value);
       json.push_back(std::move(one));

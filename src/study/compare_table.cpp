@@ -22,18 +22,35 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::array<const char*, 6> kWords = {"case", "run", "status", "epochs", "steps", "seconds"};
 
+using Values = std::map<std::string, std::string>;
+using PlannedRows = std::map<std::string, const PlannedCell*>;  // by the path of the run directory
+
 void read_config(RunRow& row) {
   RunConfig config = read_config_file(row.path / run_files::kConfig);
   const FieldList list = describe(config);
-  for (const Field& f : list.fields()) row.at[f.path] = plain_text(f.value());
+  Values values;
+  for (const Field& f : list.fields()) values[f.path] = plain_text(f.value());
+  row.base = std::make_shared<const Values>(std::move(values));
 }
 
-RunRow read_row(const fs::path& path) {
+void take_plan(RunRow& row, const PlannedCell& cell) {
+  row.label = cell.label;
+  row.base = cell.base;
+  row.own = cell.values;
+  for (const std::string& key : cell.off) row.own[key] = "";
+}
+
+RunRow read_row(const fs::path& path, const PlannedCell* planned) {
   RunRow row;
   row.path = path;
   std::error_code code;
   try {
-    read_config(row);
+    // The plan knows the configuration of its cells: one file less to read for each of them.
+    if (planned != nullptr) {
+      take_plan(row, *planned);
+    } else {
+      read_config(row);
+    }
     const fs::path summary = path / run_files::kSummary;
     if (fs::exists(summary, code)) {
       const Summary s = read_summary_file(summary);
@@ -62,34 +79,20 @@ RunRow read_row(const fs::path& path) {
   return row;
 }
 
-// Names of cases and meaningless keys, and cells without a folder of their own.
-void add_plans(const std::string& path, RunTable& table) {
-  const SweepFolder folder{fs::path(path)};
-  const PlannedCells plans = read_plans(folder);
-  std::map<std::string, RunRow*> rows;
-  for (RunRow& row : table.rows) {
-    if (row.path.parent_path() == folder.cells()) rows[row.path.filename().string()] = &row;
-  }
-  std::vector<RunRow> missing;
+// Cells without a folder of their own: not yet run, or failed before they had one.
+void add_missing(const SweepFolder& folder, const PlannedCells& plans, RunTable& table) {
+  std::set<std::string> there;
+  for (const RunRow& row : table.rows) there.insert(row.path.string());
   for (const PlannedCell& cell : plans.cells) {
-    const auto it = rows.find(cell.hash);
-    if (it != rows.end()) {
-      it->second->label = cell.label;
-      for (const std::string& key : cell.off) it->second->at.erase(key);
-      continue;
-    }
+    if (there.count(folder.run(cell.hash).string()) != 0) continue;
     RunRow row;
     row.path = folder.run(cell.hash);
-    row.label = cell.label;
-    for (const auto& [key, value] : cell.values) {
-      if (!value.empty()) row.at[key] = value;
-    }
-    const CellOutcome there = folder.outcome(cell.hash);
-    row.status = cell_status_name(there.status);
-    row.reason = there.reason;
-    missing.push_back(std::move(row));
+    take_plan(row, cell);
+    const CellOutcome outcome = folder.outcome(cell.hash);
+    row.status = cell_status_name(outcome.status);
+    row.reason = outcome.reason;
+    table.rows.push_back(std::move(row));
   }
-  for (RunRow& row : missing) table.rows.push_back(std::move(row));
 }
 
 std::optional<double> number_of(const std::string& text) {
@@ -138,6 +141,13 @@ Filter parse_filter(const std::string& text) {
 
 }  // namespace
 
+std::string RunRow::key(const std::string& name) const {
+  if (const auto it = own.find(name); it != own.end()) return it->second;
+  if (!base) return "";
+  const auto it = base->find(name);
+  return it == base->end() ? "" : it->second;
+}
+
 std::string RunRow::text(const std::string& name) const {
   if (name == "case") return label;
   if (name == "run") return path.string();
@@ -145,25 +155,24 @@ std::string RunRow::text(const std::string& name) const {
   if (name == "epochs") return std::to_string(epochs);
   if (name == "steps") return std::to_string(steps);
   if (name == "seconds") return shortest(seconds);
-  if (const auto it = at.find(name); it != at.end()) return it->second;
+  if (const std::string value = key(name); !value.empty()) return value;
   const auto m = measures.find(name);
   return m == measures.end() ? "" : shortest(m->second);
 }
 
 std::vector<std::string> RunTable::varied() const {
-  std::map<std::string, std::string> first;
-  std::set<std::string> varied;
-  for (const RunRow& row : rows) {
-    for (const auto& [key, value] : row.at) {
-      const auto [it, fresh] = first.try_emplace(key, value);
-      if (!fresh && it->second != value) varied.insert(key);
-    }
-  }
   RunConfig any;
   std::vector<std::string> out;
   const FieldList list = describe(any);
   for (const Field& f : list.fields()) {
-    if (varied.count(f.path) != 0) out.push_back(f.path);
+    std::string first;
+    for (const RunRow& row : rows) {
+      const std::string value = row.key(f.path);
+      if (first.empty()) first = value;
+      if (value.empty() || value == first) continue;
+      out.push_back(f.path);
+      break;
+    }
   }
   return out;
 }
@@ -199,15 +208,24 @@ RunTable read_run_table(std::span<const std::string> folders) {
     given.push_back(std::move(p));
   }
   const std::vector<fs::path> paths = find_runs(given);
+  std::vector<PlannedCells> plans;
+  PlannedRows planned;
+  for (const fs::path& f : given) plans.push_back(read_plans(SweepFolder(f)));
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    for (const PlannedCell& cell : plans[i].cells) planned[SweepFolder(given[i]).run(cell.hash).string()] = &cell;
+  }
   RunTable table;
   table.rows.resize(paths.size());
   constexpr std::size_t kBlock = 64;
   ThreadPool pool(std::clamp(usable_cores(), 1, paths.size() < 4 * kBlock ? 1 : 8));
   pool.run(static_cast<int>((paths.size() + kBlock - 1) / kBlock), [&](int task, int) {
     const std::size_t first = static_cast<std::size_t>(task) * kBlock;
-    for (std::size_t i = first; i < std::min(first + kBlock, paths.size()); ++i) table.rows[i] = read_row(paths[i]);
+    for (std::size_t i = first; i < std::min(first + kBlock, paths.size()); ++i) {
+      const auto it = planned.find(paths[i].string());
+      table.rows[i] = read_row(paths[i], it == planned.end() ? nullptr : it->second);
+    }
   });
-  for (const fs::path& f : given) add_plans(f.string(), table);
+  for (std::size_t i = 0; i < given.size(); ++i) add_missing(SweepFolder(given[i]), plans[i], table);
   return table;
 }
 

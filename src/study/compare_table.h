@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,9 +14,10 @@ namespace locus {
 
 struct RunRow {
   std::filesystem::path path;
-  std::string label;                      // of its case in a sweep
-  std::map<std::string, std::string> at;  // keys of the configuration; absent where a condition makes one meaningless
-  std::string status;                     // of summary.json, "training", "unfinished", or how a sweep saw it fail
+  std::string label;                                               // of its case in a sweep
+  std::shared_ptr<const std::map<std::string, std::string>> base;  // configuration, shared by the cells of a sweep
+  std::map<std::string, std::string> own;                          // over it; "" where a condition makes a key meaningless
+  std::string status;  // of summary.json, "training", "unfinished", or how a sweep saw it fail
   std::string reason;
   std::int64_t epochs = 0;
   std::int64_t steps = 0;
@@ -23,6 +25,7 @@ struct RunRow {
   std::map<std::string, double> measures;
 
   bool complete() const { return status == "finished" || status == "converged"; }
+  std::string key(const std::string& name) const;  // of the configuration; "" when it has none
   // A key, a measure, or one of case, run, status, epochs, steps, seconds; "" when the run has none.
   std::string text(const std::string& name) const;
 };

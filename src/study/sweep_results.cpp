@@ -115,9 +115,14 @@ PlannedCells read_plans(const SweepFolder& folder) {
   out.keys = all_keys(plans);
   std::unordered_set<std::string> seen;
   for (const Json& plan : plans) {
+    std::vector<std::shared_ptr<const std::map<std::string, std::string>>> bases;
+    for (const Json& base : plan["bases"])
+      bases.push_back(std::make_shared<const std::map<std::string, std::string>>(
+          base["config"].get<std::map<std::string, std::string>>()));
     for (const Json& cell : plan["cells"]) {
       if (!seen.insert(cell["cell"].get<std::string>()).second) continue;
       out.cells.push_back(planned_cell(plan, cell, out.keys));
+      out.cells.back().base = bases.at(cell["base"].get<std::size_t>());
       if (!out.cells.back().label.empty()) out.has_labels = true;
       for (const std::string& key : out.keys) out.cells.back().values.try_emplace(key);
     }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ struct PlannedCell {
   std::string label;                          // of its case
   std::map<std::string, std::string> values;  // of PlannedCells::keys; "" where a condition makes it meaningless
   std::set<std::string> off;
+  std::shared_ptr<const std::map<std::string, std::string>> base;  // all keys, as they are without the cell's own
 };
 
 struct PlannedCells {
