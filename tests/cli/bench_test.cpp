@@ -10,6 +10,9 @@
 #include <string>
 
 #include <sys/wait.h>
+#include <unistd.h>
+
+#include "config/run_config.h"
 
 namespace {
 
@@ -65,8 +68,8 @@ TEST(BenchTest, json_has_the_promised_keys) {
 }
 
 TEST(BenchTest, every_encoding_has_a_workload_that_runs) {
-  for (const char* kind : {"none", "learned", "sinusoidal", "laplacian", "rotary", "relative", "t5", "alibi"}) {
-    const Ran r = bench(std::string("--alone lst/") + kind);
+  for (const std::string_view kind : locus::kPeKindNames) {
+    const Ran r = bench("--alone lst/" + std::string(kind));
     EXPECT_EQ(r.code, 0) << r.out;
     EXPECT_GT(nlohmann::json::parse(r.out)["peak_kb"].get<double>(), 1000) << kind;
   }
