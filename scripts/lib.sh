@@ -11,7 +11,7 @@ declare -A LOCUS_PACKAGES=(
   [test]="libgtest-dev librapidcheck-dev"
   [oracles]="python3 python3-numpy python3-scipy python3-h5py"
   [lint]="clang-format clang-tidy shellcheck git"
-  [bench]="libdnnl-dev python3 python3-numpy python3-torch"
+  [bench]="libdnnl-dev libopenblas0-pthread python3 python3-numpy python3-torch"
   [fuzz]="clang-14 libclang-rt-14-dev"
   [browser]="chromium nodejs npm fonts-dejavu-core"
 )

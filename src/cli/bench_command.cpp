@@ -124,11 +124,12 @@ void print_busy_note(const Measured& m) {
     if (r.threads != 1 || !std::isfinite(r.cpu_ms)) continue;
     share = std::min(share, r.cpu_ms / r.ms);
     if (std::isfinite(r.pytorch_cpu_ms))
-      ratios.push_back(fmt::format("{} {} {:.2f}", r.name, r.mode, r.pytorch_cpu_ms / r.cpu_ms));
+      ratios.push_back(fmt::format("{} {} {:.2f} ({:.0f} %)", r.name, r.mode, r.pytorch_cpu_ms / r.cpu_ms,
+                                   r.percent_of_peak(m.peak) * r.ms / r.cpu_ms));
   }
   if (share > kQuietShare) return;
-  print_line(fmt::format("busy machine: down to {:.0f} % of a core was left. Ratios of processor time: {}", 100 * share,
-                         fmt::join(ratios, ", ")));
+  print_line(fmt::format("busy machine: down to {:.0f} % of a core was left. By processor time, ratio (% of peak): {}",
+                         100 * share, fmt::join(ratios, ", ")));
 }
 
 void print_table(const Measured& m) {
@@ -180,7 +181,7 @@ Measured measure(const BenchOptions& o) {
   }
   m.peak = median(peaks);
   m.peak_two = peaks_two.empty() ? 0 : median(peaks_two);
-  m.gemm = onednn_rates(shapes, 1);
+  m.gemm = onednn_rates(shapes);
   if (data) {
     if (!o.quiet) message_line("generating and loading data");
     for (const BenchRow& r : measure_data(o.rounds)) m.rows.push_back(r);

@@ -76,7 +76,7 @@ double fma_gflops(int threads, double seconds) {
   return total;
 }
 
-std::vector<GemmRate> onednn_rates(const std::vector<std::string>& workloads, int threads) {
+std::vector<GemmRate> onednn_rates(const std::vector<std::string>& workloads) {
   const std::filesystem::path program = std::filesystem::path(this_program()).parent_path() / "onednn_gemm";
   std::vector<GemmRate> rates;
   if (!std::filesystem::exists(program)) return rates;
@@ -89,7 +89,7 @@ std::vector<GemmRate> onednn_rates(const std::vector<std::string>& workloads, in
   }
   std::vector<std::string> command = {program.string()};
   for (const GemmRate& r : rates) command.push_back(fmt::format("{}x{}x{}", r.m, r.n, r.k));
-  ChildProcess child(command, {{"OMP_NUM_THREADS", std::to_string(threads)}});
+  ChildProcess child(command, {{"OMP_NUM_THREADS", "1"}});
   for (GemmRate& r : rates) r.gflops = std::stod(child.read_line());
   return rates;
 }

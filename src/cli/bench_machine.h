@@ -15,7 +15,8 @@ struct GemmRate {
   double gflops = 0;
 };
 
-// oneDNN's sgemm at the shapes of these workloads' layers, by the program onednn_gemm beside this one; empty without it.
-std::vector<GemmRate> onednn_rates(const std::vector<std::string>& workloads, int threads);
+// oneDNN's sgemm at the shapes of these workloads' layers, on one thread, by the program onednn_gemm beside this
+// one; empty without it.
+std::vector<GemmRate> onednn_rates(const std::vector<std::string>& workloads);
 
 }  // namespace locus::cli
