@@ -158,9 +158,12 @@ Claim claim_fixed(const Measure& m, const Scored& learned, const Scored& fixed) 
   return claim;
 }
 
-}  // namespace
+std::string sentence(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
 
-std::vector<Claim> make_claims(const Inputs& inputs) {
+std::vector<Claim> raw_claims(const Inputs& inputs) {
   if (!inputs.measure) {
     return {{Evidence::kNone, "No run has a result yet.",
              "Neither summary.json nor metrics.jsonl of any run holds an evaluated measure."}};
@@ -177,6 +180,14 @@ std::vector<Claim> make_claims(const Inputs& inputs) {
       std::find_if(scored.begin(), scored.end(), [](const Scored& s) { return s.group->sigma.has_value(); });
   const auto fixed = std::find_if(scored.begin(), scored.end(), [](const Scored& s) { return !s.group->sigma.has_value(); });
   if (learned != scored.end() && fixed != scored.end()) claims.push_back(claim_fixed(*inputs.measure, *learned, *fixed));
+  return claims;
+}
+
+}  // namespace
+
+std::vector<Claim> make_claims(const Inputs& inputs) {
+  std::vector<Claim> claims = raw_claims(inputs);
+  for (Claim& claim : claims) claim.text = sentence(std::move(claim.text));
   return claims;
 }
 

@@ -99,7 +99,10 @@ double nice_step(double length, int wanted) {
 
 std::vector<Tick> Scale::ticks(int wanted, AxisUnit unit) const {
   if (kind_ == AxisKind::kCategories) return {};
-  if (kind_ == AxisKind::kLog) return log_ticks(lo_, hi_, wanted, unit);
+  if (kind_ == AxisKind::kLog) {
+    std::vector<Tick> decades = log_ticks(lo_, hi_, wanted, unit);
+    if (decades.size() >= 2) return decades;  // less than that: the axis is short enough for even steps
+  }
   const double step = nice_step(hi_ - lo_, wanted);
   std::vector<Tick> ticks;
   const double first = std::ceil(lo_ / step - 1e-9), last = std::floor(hi_ / step + 1e-9);

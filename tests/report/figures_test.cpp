@@ -240,6 +240,26 @@ TEST(SweepTest, heat_map_has_a_cell_for_every_pair_that_was_run) {
   EXPECT_TRUE(holds(drawn_values(draw_sweep_heatmap(data)), grid.cells[2][0].mean));
 }
 
+TEST(BaselineTest, near_ones_are_drawn_and_all_are_named) {
+  const TempFolder folder("baselines");
+  for (int seed = 0; seed < 2; ++seed) {
+    FakeRun run;
+    run.config.study = Study::kMasked;
+    run.config.model.readout = Readout::kMasked;
+    run.config.seed = seed;
+    run.final_accuracy = 0.70 + 0.02 * seed;
+    run.extra = {{"test.mse_ridge", 0.65}, {"test.mse_zero", 9.0}};
+    write_fake_run(folder.path() / std::to_string(seed), run);
+  }
+  const AccuracyVsSigma data = *collect_accuracy_vs_sigma(inputs_of(folder.path())).value;
+  ASSERT_EQ(data.baselines.size(), 2u);
+  const Figure figure = draw_accuracy_vs_sigma(data);
+  const std::vector<double> drawn = drawn_values(figure);
+  EXPECT_TRUE(holds(drawn, 0.65));
+  EXPECT_FALSE(holds(drawn, 9.0));
+  EXPECT_NE(figure.caption.find("zero 9"), std::string::npos);
+}
+
 TEST(InputsTest, runs_that_scale_the_content_along_are_one_series) {
   const TempFolder folder("control");
   for (const double sigma : {0.1, 1.0, 2.0}) {

@@ -50,7 +50,7 @@ TEST(ReportTest, writes_page_figures_and_tables) {
   EXPECT_EQ(result.runs, 6u);
   const std::string page = read_text(result.page);
   EXPECT_EQ(page.size(), result.bytes);
-  EXPECT_NE(page.find("learned σ 0.2 does best: held-out accuracy 96.0\u00A0%"), std::string::npos);
+  EXPECT_NE(page.find("Learned σ 0.2 does best: held-out accuracy 96.0\u00A0%"), std::string::npos);
   EXPECT_TRUE(fs::exists(fs::path(result.folder) / "accuracy_vs_sigma.svg"));
   EXPECT_TRUE(fs::exists(fs::path(result.folder) / "training_curves.csv"));
   EXPECT_NE(read_text(fs::path(result.folder) / "settings.csv").find("learned σ 2,2,3,0.45,"), std::string::npos);

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "report/markup.h"
-#include "run/layout.h"
 
 namespace locus::report {
 namespace {
@@ -30,25 +29,31 @@ AccuracyVsSigma::Setting setting_of(const Inputs& inputs, int group, const std::
   return s;
 }
 
-// Baselines stand in the manifest as {"baselines": {split: {name: value}}}, at the top or under "data".
+// Baselines stand among the metrics as <split>.<measure>_<name>; they belong to the data, so any run's will do.
 std::vector<std::pair<std::string, double>> baselines_of(const Inputs& inputs) {
+  const std::string prefix = inputs.measure->key() + "_";
   std::map<std::string, double> found;
   for (const Run& run : inputs.runs) {
-    for (const char* parent : {"", "data"}) {
-      const nlohmann::json* at = &run.manifest;
-      const std::string keys[] = {parent, "baselines", inputs.measure->split};
-      for (const std::string& key : keys) {
-        if (key.empty()) continue;
-        at = at != nullptr && at->is_object() && at->contains(key) ? &(*at)[key] : nullptr;
-      }
-      if (at == nullptr || !at->is_object()) continue;
-      for (const auto& [name, value] : at->items()) {
-        const std::optional<double> number = number_of_json(value);
-        if (number && std::isfinite(*number)) found.emplace(shorten(name, 40), *number);
-      }
+    for (const auto& [key, value] : run.metrics) {
+      if (key.rfind(prefix, 0) != 0 || !std::isfinite(value)) continue;
+      std::string name = shorten(key.substr(prefix.size()), 40);
+      std::replace(name.begin(), name.end(), '_', ' ');
+      found.emplace(name, value);
     }
   }
   return {found.begin(), found.end()};
+}
+
+// Baselines far from all runs would press the curve flat: they are named in the caption instead.
+bool is_near(const AccuracyVsSigma& data, double value) {
+  Range range;
+  const auto include = [&](const AccuracyVsSigma::Setting& s) {
+    for (const double v : {s.mean.value, s.mean.lo, s.mean.hi}) range.include(v);
+  };
+  for (const auto& series : data.series) std::for_each(series.settings.begin(), series.settings.end(), include);
+  std::for_each(data.references.begin(), data.references.end(), include);
+  const double span = std::max(range.hi - range.lo, 0.05 * std::abs(range.hi));
+  return value > range.lo - 1.5 * span && value < range.hi + 1.5 * span;
 }
 
 std::string setting_title(const AccuracyVsSigma& data, const AccuracyVsSigma::Setting& s) {
@@ -85,6 +90,7 @@ void draw_references(const AccuracyVsSigma& data, XyPlot& plot, Figure& figure) 
     figure.legend.push_back({.label = s.label, .css = s.colour, .mark = LegendMark::kDash, .group = s.group});
   }
   for (const auto& [name, value] : data.baselines) {
+    if (!is_near(data, value)) continue;
     const double none = std::numeric_limits<double>::quiet_NaN();
     plot.reference({0, value, none, none}, "c11", "line dot",
                    {.title = fmt::format("baseline {}: {}", name, data.measure.show(value)), .value = value}, name);
@@ -166,7 +172,14 @@ Figure draw_accuracy_vs_sigma(const AccuracyVsSigma& data) {
                                              high < 2 ? ", absent with one seed" : "");
   if (!data.references.empty())
     figure.caption += "Dashed lines with bands: encodings without σ, mean and interval likewise. ";
-  if (!data.baselines.empty()) figure.caption += "Dotted lines: baselines that see the same data.";
+  if (!data.baselines.empty()) {
+    figure.caption += "Dotted lines: baselines on the same data (";
+    for (std::size_t i = 0; i < data.baselines.size(); ++i) {
+      figure.caption +=
+          fmt::format("{}{} {}", i == 0 ? "" : ", ", data.baselines[i].first, data.measure.show(data.baselines[i].second));
+    }
+    figure.caption += "); those far from all runs are not drawn.";
+  }
   figure.csv = csv_accuracy_vs_sigma(data);
   return figure;
 }

@@ -77,8 +77,8 @@ Found<Agreement> collect_agreement(const Inputs& inputs) {
   }
   if (data.views.empty()) {
     return Found<Agreement>::none(
-        "no run has analysis/attention.json with agreement with reference runs; make it with: locus analyze DIR --only "
-        "attention, with 2-D sinusoid runs among the folders");
+        "no run has analysis/attention.json with agreement with reference runs (locus analyze makes it when 2-D sinusoid "
+        "runs are among its folders)");
   }
   return Found<Agreement>::of(std::move(data));
 }

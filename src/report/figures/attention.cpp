@@ -172,7 +172,7 @@ void add_variant(Figure& figure, const AttentionFigure::Model& model, std::size_
 
 Found<AttentionFigure> collect_attention(const Inputs& inputs) {
   AttentionFigure data;
-  std::string missing = "no run has analysis/attention.npz; make it with: locus analyze DIR --only attention";
+  std::string missing = "no run has analysis/attention.npz (locus analyze makes it)";
   for (const int group : representative_groups(inputs, 8)) {
     if (data.models.size() >= kMaxModels) break;
     try {

@@ -97,8 +97,7 @@ Found<Interventions> collect_interventions(const Inputs& inputs) {
     if (it != run.analyses.end() && data.measure.empty()) data.measure = row_text(it->second, "measure");
   }
   if (data.measure != "accuracy" && data.measure != "mse") {
-    return Found<Interventions>::none(
-        "no run has analysis/interventions.json; make it with: locus analyze DIR --only interventions");
+    return Found<Interventions>::none("no run has analysis/interventions.json (locus analyze makes it)");
   }
   for (std::size_t g = 0; g < inputs.groups.size(); ++g) {
     const Group& group = inputs.groups[g];

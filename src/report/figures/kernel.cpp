@@ -64,8 +64,7 @@ Found<KernelMovement> collect_kernel(const Inputs& inputs) {
   std::erase_if(data.panels, [](const SigmaPanel& p) { return !has_values(p); });
   if (data.panels.empty()) {
     return Found<KernelMovement>::none(
-        "no run has analysis/kernel.json or analysis/movement.json; make them with: locus analyze DIR --only "
-        "kernel,movement");
+        "no run has analysis/kernel.json or analysis/movement.json (locus analyze makes them)");
   }
   return Found<KernelMovement>::of(std::move(data));
 }

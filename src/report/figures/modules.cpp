@@ -95,8 +95,7 @@ Found<Modules> collect_modules(const Inputs& inputs) {
     if (any) data.measures.push_back(field.name);
   }
   if (data.measures.empty()) {
-    return Found<Modules>::none(
-        "no run has analysis/networks.json with labels; make it with: locus analyze DIR --only networks");
+    return Found<Modules>::none("no run has analysis/networks.json with labels (locus analyze makes it)");
   }
   for (const Modules::Layer& layer : data.layers) {
     for (const Modules::Bar& bar : layer.bars) {

@@ -60,8 +60,7 @@ Found<Recovery> collect_recovery(const Inputs& inputs) {
     std::vector<SigmaPanel> panels = panels_of(inputs, data.truth, l);
     if (!panels.empty()) data.layers.push_back(std::move(panels));
   }
-  if (data.layers.empty())
-    return Found<Recovery>::none("no run has analysis/recovery.json; make it with: locus analyze DIR --only recovery");
+  if (data.layers.empty()) return Found<Recovery>::none("no run has analysis/recovery.json (locus analyze makes it)");
   return Found<Recovery>::of(std::move(data));
 }
 

@@ -38,6 +38,18 @@ TrainingCurves::Line mean_line(const Inputs& inputs, int group, const std::strin
   return line;
 }
 
+// Ticks at every epoch when they are few: there is no epoch 1.2.
+std::vector<double> whole_epochs(const TrainingCurves::View& view) {
+  Range range;
+  for (const auto& line : view.lines) {
+    for (const Estimate& e : line.mean) range.include(e.x);
+  }
+  std::vector<double> at;
+  if (range.empty || range.hi - range.lo > 8) return at;
+  for (double e = std::ceil(range.lo); e <= range.hi; ++e) at.push_back(e);
+  return at;
+}
+
 void add_singles(const Inputs& inputs, const Group& g, const TrainingCurves::Line& line, TrainingCurves::View& view) {
   if (g.runs.size() < 2) return;
   for (const int r : g.runs) {
@@ -91,6 +103,7 @@ Figure draw_training_curves(const TrainingCurves& data) {
                   .y = {.label = "",
                         .kind = view.log_scale ? AxisKind::kLog : AxisKind::kLinear,
                         .unit = view.fraction ? AxisUnit::kPercent : AxisUnit::kPlain}};
+    spec.x.at = whole_epochs(view);
     spec.height = 290;
     XyPlot plot(spec);
     const auto show = [&](double v) { return view.fraction ? percent(v) : pretty(v, 4); };
