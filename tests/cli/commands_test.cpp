@@ -84,7 +84,7 @@ TEST_F(CommandsTest, json_outputs_parse_and_hold_what_programs_want) {
   EXPECT_TRUE(json("eval run --json").contains("test.loss"));
   EXPECT_EQ(json("inspect run --json")["status"], "finished");
   EXPECT_FALSE(json("inspect run/final --json")["tensors"].empty());
-  EXPECT_TRUE(json("lst generate puzzles --n 3 --per-difficulty 20 --json").contains("hash"));
+  EXPECT_TRUE(json("lst generate puzzles --per-difficulty 20 --json").contains("hash"));
   EXPECT_TRUE(json("lst solve puzzles/train.csv --json")["issues"].empty());
   EXPECT_EQ(json("nmar simulate --config nmar.toml --out net --json")["out"], "net");
 }
