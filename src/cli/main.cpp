@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace locus::cli {
 namespace {
@@ -35,8 +37,12 @@ class Program {
       app_.parse(argc_, argv_);
       return action_();
     } catch (const CLI::ParseError& e) {
-      const int code = app_.exit(e);
-      return code == 0 ? kExitDone : kExitUsage;
+      const std::string typo = e.get_exit_code() == 0 ? "" : unknown_word();
+      if (!typo.empty()) {
+        message_line(typo);
+        return kExitUsage;
+      }
+      return app_.exit(e) == 0 ? kExitDone : kExitUsage;
     } catch (const ConfigError& e) {
       message_line(std::string("error: ") + e.what());
       return kExitUsage;
@@ -62,6 +68,37 @@ class Program {
     c->add_flag("-q,--quiet", o.quiet, "No progress and messages");
     c->add_option("-t,--threads", o.threads, "Threads (default: SLURM_CPUS_PER_TASK, OMP_NUM_THREADS, usable cores)")
         ->check(CLI::Range(1, 1024));
+  }
+
+  // The first subcommand or option on the command line that does not exist, with the nearest that does; "" when all do.
+  std::string unknown_word() const {
+    const CLI::App* at = &app_;
+    for (int i = 1; i < argc_; ++i) {
+      const std::string word(argv_[i]);
+      std::vector<std::string> names;
+      if (word.starts_with("--")) {
+        for (const CLI::Option* o : at->get_options()) {
+          for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
+        }
+        const std::string name = word.substr(0, word.find('='));
+        if (std::find(names.begin(), names.end(), name) == names.end()) return unknown_text("option", name, names);
+      } else if (const auto commands = at->get_subcommands([](const CLI::App*) { return true; }); !commands.empty()) {
+        const CLI::App* next = nullptr;
+        for (const CLI::App* c : commands) {
+          names.push_back(c->get_name());
+          if (c->get_name() == word) next = c;
+        }
+        if (next == nullptr) return unknown_text("command", word, names);
+        at = next;
+      }
+    }
+    return "";
+  }
+
+  static std::string unknown_text(const char* what, const std::string& word, const std::vector<std::string>& names) {
+    const std::string nearest = nearest_name(word, names);
+    return fmt::format("error: unknown {} {}\n  hint:     {}", what, word,
+                       nearest.empty() ? "--help lists what there is" : "did you mean " + nearest + "?");
   }
 
   void on(CLI::App* c, std::function<int()> action) {
