@@ -6,7 +6,7 @@
 namespace locus::cli {
 
 struct Flops {
-  double needed = 0;    // by the cheapest exact way known, whatever the engine does
+  double needed = 0;    // by the convention of docs/performance.md, whatever the engine does
   double executed = 0;  // by the engine's way, pattern recomputation included
 };
 
