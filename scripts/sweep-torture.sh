@@ -15,9 +15,9 @@ cat >"$work/sweep.toml" <<'TOML'
 model.layers = 1
 model.width = 8
 train.batch = 16
-stop.epochs = 30
-watch.checkpoint_every = 3
-lst.per_difficulty = 60
+stop.epochs = 12
+watch.checkpoint_every = 2
+lst.per_difficulty = 20
 lst.heldout_items = 2
 lst.min_distance = 0.3
 
@@ -27,18 +27,22 @@ optim.lr = [1e-3, 1e-4]
 seed = "0..9"
 TOML
 
-sweep() { "$LOCUS" sweep "$work/sweep.toml" --out "$work/$1" --quiet "${@:2}"; }
+# A subshell that becomes the program: in the background its id is that of the sweep itself.
+sweep() (exec "$LOCUS" sweep "$work/sweep.toml" --out "$work/$1" --quiet)
 
 say "60 cells undisturbed"
+SECONDS=0
 sweep calm >/dev/null
+# Moments between the start and a twelfth of the whole, so that start, training, checkpoints and ends are all hit.
+longest=$((SECONDS * 1000 / 12 + 500))
 
 say "60 cells, $kills kills"
 killed=0
 while ((killed < kills)); do
   sweep torn >"$work/torn.out" 2>&1 &
   parent=$!
-  # 0.3 .. 2.2 s, so that start, training, checkpoints and ends are all hit
-  sleep "$((RANDOM % 2)).$((RANDOM % 8 + 2))"
+  moment=$((RANDOM % longest))
+  sleep "$((moment / 1000)).$(printf '%03d' $((moment % 1000)))"
   if ! kill -0 "$parent" 2>/dev/null; then
     wait "$parent" && break # finished before all kills were dealt
     continue
@@ -47,17 +51,20 @@ while ((killed < kills)); do
   case $((RANDOM % 3)) in
     0) kill -KILL "$parent" ;;
     1) for w in $workers; do kill -KILL "$w" 2>/dev/null || true; done ;;
-    *) kill -KILL "$parent"; for w in $workers; do kill -KILL "$w" 2>/dev/null || true; done ;;
+    *)
+      kill -KILL "$parent"
+      for w in $workers; do kill -KILL "$w" 2>/dev/null || true; done
+      ;;
   esac
   killed=$((killed + 1))
   # A parent that lost workers only goes on a little and is stopped like the others.
   sleep 0.2
   kill -KILL "$parent" 2>/dev/null || true
-  wait "$parent" 2>/dev/null || true
+  { wait "$parent" || true; } 2>/dev/null
 done
 until sweep torn >"$work/torn.out"; do
   code=$?
-  [[ $code -eq 75 ]] || { cat "$work/torn.out" >&2; fail "the last sweep ended with $code"; }
+  [[ $code -eq 75 ]] || fail "the last sweep ended with $code: $(cat "$work/torn.out")"
 done
 
 cells=$(($(cut -d, -f1 "$work/torn/results.csv" | sort -u | wc -l) - 1))
