@@ -1,19 +1,21 @@
 // Opens every report of a folder in Chromium: no console error, no request, values on screen equal to the data, switches,
 // choices, sorting, keyboard, nothing overlapping or overflowing at three widths in both colour schemes. Takes pictures.
-// Usage: node run.mjs SAMPLE_DIR PICTURE_DIR   (SAMPLE_DIR holds *.html and *_files/)
+// Usage: node run.mjs SAMPLE_DIR PICTURE_DIR [PAGE...]   (SAMPLE_DIR holds PAGE.html and PAGE_files/)
 import { chromium } from "playwright-core";
 import { mkdirSync, readdirSync, readFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { checks } from "./checks.mjs";
 
-const [sampleDir, pictureDir] = process.argv.slice(2).map((p) => path.resolve(p));
+const [sampleDir, pictureDir] = process.argv.slice(2, 4).map((p) => path.resolve(p));
+const wanted = process.argv.slice(4);
 if (!sampleDir || !pictureDir) {
-  console.error("usage: node run.mjs SAMPLE_DIR PICTURE_DIR");
+  console.error("usage: node run.mjs SAMPLE_DIR PICTURE_DIR [PAGE...]");
   process.exit(2);
 }
 mkdirSync(pictureDir, { recursive: true });
-const pages = readdirSync(sampleDir).filter((name) => name.endsWith(".html")).sort();
+const pages = readdirSync(sampleDir).filter((name) => name.endsWith(".html"))
+  .filter((name) => wanted.length === 0 || wanted.includes(name.replace(/\.html$/, ""))).sort();
 if (pages.length === 0) {
   console.error("no .html in " + sampleDir);
   process.exit(2);

@@ -146,7 +146,7 @@ TEST(ReportTest, text_of_runs_cannot_become_markup) {
 
 TEST(ReportTest, three_hundred_runs_are_quick_and_small) {
   const TempFolder folder("report_many");
-  SampleOptions options{.seeds = 15, .sigmas = {}, .fixed = true, .epochs = 400, .tables = false};
+  SampleOptions options{.seeds = 15, .sigmas = {}, .fixed = true, .epochs = 120, .tables = false};
   for (int i = 0; i < 17; ++i) options.sigmas.push_back(0.1 + 0.1 * i);
   write_lst_study(folder.path() / "runs", options);
   const auto start = std::chrono::steady_clock::now();
