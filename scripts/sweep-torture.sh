@@ -15,8 +15,8 @@ cat >"$work/sweep.toml" <<'TOML'
 model.layers = 1
 model.width = 8
 train.batch = 16
-stop.epochs = 12
-watch.checkpoint_every = 2
+stop.epochs = 150
+watch.checkpoint_every = 5
 lst.per_difficulty = 20
 lst.heldout_items = 2
 lst.min_distance = 0.3

@@ -168,6 +168,7 @@ void print_outcome(const SweepOptions& options, const SweepPlan& plan, const Swe
 }  // namespace
 
 int run_sweep(const SweepOptions& options, const std::string& program, const std::string&) {
+  const std::atomic<int>* stop_signal = options.dry_run ? nullptr : &install_stop_signals();
   const SweepPlan plan = make_plan(load_sweep({options.file, options.overrides, options.when}), behaviour_signature());
   const std::vector<std::int64_t> chosen = chosen_cells(options, plan);
   const int threads = std::max(1, options.threads);
@@ -180,6 +181,7 @@ int run_sweep(const SweepOptions& options, const std::string& program, const std
   run.out = options.out;
   run.cells = chosen;
   run.program = program;
+  run.stop_signal = stop_signal;
   run.jobs = jobs;
   run.threads = threads;
   run.retry = options.retry;

@@ -72,6 +72,7 @@ class Scheduler {
     began_files_ = fs::file_time_type::clock::now();
     progress_.total = static_cast<std::int64_t>(run_.cells.size());
     for (const std::int64_t i : run_.cells) first_look(run_.plan->cells[static_cast<std::size_t>(i)]);
+    if (run_.stop_signal != nullptr && run_.stop_signal->load() != 0) stop(SIGTERM, true);
     while (true) {
       if (!stopping_) fill();
       if (running_.empty() && (stopping_ || (queue_.empty() && busy_.empty()))) break;

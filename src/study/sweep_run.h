@@ -2,6 +2,7 @@
 // moment and started again, also beside others in the same folder.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -21,7 +22,8 @@ struct SweepRun {
   int threads = 1;  // of each worker
   int retry = 0;    // further attempts of a cell that failed; a divergence repeats itself and is not tried again
   bool fail_fast = false;
-  double max_seconds = 0;  // 0: no limit; then workers write a checkpoint and the sweep ends
+  const std::atomic<int>* stop_signal = nullptr;  // nonzero: a signal came before the run began
+  double max_seconds = 0;                         // 0: no limit; then workers write a checkpoint and the sweep ends
 };
 
 struct SweepEvent {
