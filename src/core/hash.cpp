@@ -44,6 +44,7 @@ void Sha256::block(const std::uint8_t* p) {
 }
 
 void Sha256::update(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
   total_ += bytes.size();
   const auto* p = reinterpret_cast<const std::uint8_t*>(bytes.data());
   std::size_t left = bytes.size();
