@@ -66,7 +66,7 @@ const std::vector<Bad>& cases() {
       {"override_of_a_wrong_type", "", "locus train tiny.toml model.layers=two --out new", 2, {"model.layers", "two"}},
       {"override_not_a_number", "", "locus train tiny.toml optim.lr=nan --out new", 2, {"optim.lr"}},
       {"unknown_flag", "", "locus train tiny.toml --out new --sead 3", 2, {"--sead"}},
-      {"unknown_subcommand", "", "locus trian tiny.toml --out new", 2, {"subcommand"}},
+      {"unknown_subcommand", "", "locus trian tiny.toml --out new", 2, {"trian", "did you mean train"}},
       {"no_subcommand", "", "locus", 2, {"subcommand"}},
       {"missing_required_option", "", "locus train tiny.toml", 2, {"--out"}},
       {"threads_below_one", "", "locus train tiny.toml --out new --threads 0", 2, {"--threads"}},
