@@ -3,15 +3,15 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Debian 12 packages by purpose, the only list there is. "oracles" are foreign implementations that tests compare with;
+# Debian 12 packages by purpose, the only list there is. "oracles" are foreign programs that tests measure or compare with;
 # tests skip what is absent.
 declare -A LOCUS_PACKAGES=(
   [build]="g++ cmake ninja-build pkg-config libfmt-dev nlohmann-json3-dev libeigen3-dev zlib1g-dev libhdf5-dev libboost-dev
            libmatio-dev libpugixml-dev libtomlplusplus-dev libcli11-dev"
   [test]="libgtest-dev librapidcheck-dev"
-  [oracles]="python3 python3-numpy python3-scipy python3-h5py"
+  [oracles]="python3 python3-numpy python3-scipy python3-h5py valgrind"
   [lint]="clang-format clang-tidy shellcheck git"
-  [bench]="libdnnl-dev python3 python3-numpy python3-torch"
+  [bench]="libdnnl-dev libopenblas0-pthread python3 python3-numpy python3-torch"
   [fuzz]="clang-14 libclang-rt-14-dev"
   [browser]="chromium nodejs npm fonts-dejavu-core"
 )

@@ -16,6 +16,9 @@
 namespace locus {
 namespace {
 
+constexpr std::int64_t kMostTokens = 32768;  // of all examples of a split
+constexpr std::int64_t kFewestExamples = 32;
+
 using Codes = std::map<std::int64_t, MatrixD>;  // by layer
 
 double norm_of(const MatrixD& m) {
@@ -115,11 +118,16 @@ class Interventions {
   void add_split(const Dataset& dataset, const std::string& name) {
     const Examples& all = dataset.split(name);
     if (all.count == 0) return;
-    splits_.emplace_back(name, take_examples(dataset, all, sample_indices(all.count, settings_.examples, settings_.seed)));
+    splits_.emplace_back(name, take_examples(dataset, all, sample_indices(all.count, affordable(), settings_.seed)));
     if (splits_.back().second.count < all.count) {
       result_.notes.push_back(
           fmt::format("{} of {} examples of {} were used (setting examples)", splits_.back().second.count, all.count, name));
     }
+  }
+
+  // Long sequences cost more: dozens of evaluations are to take seconds, not minutes.
+  std::int64_t affordable() const {
+    return std::min(settings_.examples, std::max<std::int64_t>(kMostTokens / run_.tokens(), kFewestExamples));
   }
 
   // Evaluates with `codes` in place of the model's own; layers not named keep theirs.

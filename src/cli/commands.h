@@ -97,6 +97,7 @@ struct SweepOptions : CommonOptions {
   int retry = 0;
   bool fail_fast = false;
   double max_hours = 0;
+  std::vector<std::string> when;
 };
 int run_sweep(const SweepOptions& options, const std::string& program, const std::string& command_line);
 
@@ -105,6 +106,7 @@ struct CompareOptions : CommonOptions {
   std::string by = "pe.sigma";
   std::string metric = "heldout.accuracy";
   std::string pair = "seed";
+  std::vector<std::string> filters;
 };
 int run_compare(const CompareOptions& options);
 
@@ -123,14 +125,24 @@ struct GcOptions : CommonOptions {
 };
 int run_gc(const GcOptions& options);
 
-struct AnalyzeOptions : CommonOptions {
+struct AnalyzeCommandOptions : CommonOptions {
   std::vector<std::string> dirs;
   std::vector<std::string> names;
   std::vector<std::string> references;
   std::vector<std::string> settings;
+  std::string out;
   bool list = false;
+  bool force = false;
 };
-int run_analyze(const AnalyzeOptions& options);
+int run_analyze(const AnalyzeCommandOptions& options);
+
+struct ResultsOptions : CommonOptions {
+  std::vector<std::string> paths;
+  std::string to;
+  bool check = false;
+};
+int run_results_keep(const ResultsOptions& options);
+int run_results_tables(const ResultsOptions& options);
 
 struct ReportCommandOptions : CommonOptions {
   std::vector<std::string> dirs;
@@ -150,12 +162,15 @@ struct PlotCommandOptions : CommonOptions {
 int run_plot(const PlotCommandOptions& options);
 
 struct BenchOptions : CommonOptions {
-  std::vector<std::string> workloads;
+  std::vector<std::string> workloads;  // names of make_workload, "encodings", "data"; empty: all
+  std::string mode;                    // train, infer; empty: both
   int rounds = 9;
   std::string python;  // interpreter with PyTorch; empty: no comparison
   std::string peer;    // python/locus/bench_peer.py
   bool growth = false;
   bool sweep = false;
+  std::string alone;  // run this workload in this process and print time and memory
+  int steps = 1;
 };
 int run_bench(const BenchOptions& options);
 

@@ -32,6 +32,11 @@ LatinCsv to_csv(const LatinSet& set) {
   return csv;
 }
 
+// A path that looks like a file but is none is not taken for a puzzle.
+void require_file_if_csv(const std::string& path) {
+  if (path.ends_with(".csv") && !fs::exists(path)) throw IoError({.what = "no such file", .where = path});
+}
+
 }  // namespace
 
 int run_lst_generate(const LstOptions& options) {
@@ -69,6 +74,7 @@ int run_lst_generate(const LstOptions& options) {
 }
 
 int run_lst_solve(const LstOptions& options) {
+  require_file_if_csv(options.path);
   if (!fs::exists(options.path)) {
     const Puzzle p = parse_puzzle(options.path);
     print_line(render_explained(p, {colour_allowed(), true}));
@@ -88,6 +94,7 @@ int run_lst_solve(const LstOptions& options) {
 }
 
 int run_lst_show(const LstOptions& options) {
+  require_file_if_csv(options.path);
   Puzzle puzzle;
   if (fs::exists(options.path)) {
     const LatinCsv csv = read_latin_csv(options.path);

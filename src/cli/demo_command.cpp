@@ -1,12 +1,11 @@
 // locus demo: the paper's effect in minutes. A small and a large sigma, the true 2-D code and no encoding, on generated
 // puzzles.
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 
+#include "analyze/analyze.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "config/load.h"
@@ -89,6 +88,15 @@ int run_demo(const DemoOptions& options, const std::string& command_line) {
                     fmt::format("{:.1f}", percent("test.accuracy")), fmt::format("{:.1f}", percent("heldout.accuracy"))});
     if (run.name == "learned-small") small = percent("heldout.accuracy");
     if (run.name == "learned-large") large = percent("heldout.accuracy");
+  }
+  message_line("Analysing what was learned ...");
+  for (const DemoRun& run : demo_runs()) {
+    AnalyzeOptions analysis;
+    analysis.run = fs::path(options.out) / run.name;
+    analysis.names = {"recovery", "movement", "attention", "interventions"};
+    analysis.settings.references = {(fs::path(options.out) / "sinusoidal-2d").string()};
+    analysis.dataset = [&] { return dataset; };
+    analyze_run(analysis);
   }
   report::ReportOptions page;
   page.dirs = {options.out};

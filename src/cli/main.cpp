@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace locus::cli {
 namespace {
@@ -25,7 +27,9 @@ class Program {
     add_information();
     add_data();
     add_results();
+    add_sweeps();
     add_demo();
+    add_bench();
   }
 
   int run() {
@@ -33,8 +37,12 @@ class Program {
       app_.parse(argc_, argv_);
       return action_();
     } catch (const CLI::ParseError& e) {
-      const int code = app_.exit(e);
-      return code == 0 ? kExitDone : kExitUsage;
+      const std::string typo = e.get_exit_code() == 0 ? "" : unknown_word();
+      if (!typo.empty()) {
+        message_line(typo);
+        return kExitUsage;
+      }
+      return app_.exit(e) == 0 ? kExitDone : kExitUsage;
     } catch (const ConfigError& e) {
       message_line(std::string("error: ") + e.what());
       return kExitUsage;
@@ -62,6 +70,37 @@ class Program {
         ->check(CLI::Range(1, 1024));
   }
 
+  // The first subcommand or option on the command line that does not exist, with the nearest that does; "" when all do.
+  std::string unknown_word() const {
+    const CLI::App* at = &app_;
+    for (int i = 1; i < argc_; ++i) {
+      const std::string word(argv_[i]);
+      std::vector<std::string> names;
+      if (word.starts_with("--")) {
+        for (const CLI::Option* o : at->get_options()) {
+          for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
+        }
+        const std::string name = word.substr(0, word.find('='));
+        if (std::find(names.begin(), names.end(), name) == names.end()) return unknown_text("option", name, names);
+      } else if (const auto commands = at->get_subcommands([](const CLI::App*) { return true; }); !commands.empty()) {
+        const CLI::App* next = nullptr;
+        for (const CLI::App* c : commands) {
+          names.push_back(c->get_name());
+          if (c->get_name() == word) next = c;
+        }
+        if (next == nullptr) return unknown_text("command", word, names);
+        at = next;
+      }
+    }
+    return "";
+  }
+
+  static std::string unknown_text(const char* what, const std::string& word, const std::vector<std::string>& names) {
+    const std::string nearest = nearest_name(word, names);
+    return fmt::format("error: unknown {} {}\n  hint:     {}", what, word,
+                       nearest.empty() ? "--help lists what there is" : "did you mean " + nearest + "?");
+  }
+
   void on(CLI::App* c, std::function<int()> action) {
     c->callback([this, action] { action_ = action; });
   }
@@ -70,7 +109,9 @@ class Program {
   void add_information();
   void add_data();
   void add_results();
+  void add_sweeps();
   void add_demo();
+  void add_bench();
 
   int argc_;
   char** argv_;
@@ -87,7 +128,14 @@ class Program {
   DataCommandOptions data_;
   ReportCommandOptions report_;
   PlotCommandOptions plot_;
+  AnalyzeCommandOptions analyze_;
+  ResultsOptions results_;
   DemoOptions demo_;
+  SweepOptions sweep_;
+  CompareOptions compare_;
+  RunsOptions runs_;
+  GcOptions gc_;
+  BenchOptions bench_;
 };
 
 void Program::add_training() {
@@ -193,13 +241,39 @@ void Program::add_data() {
 }
 
 void Program::add_results() {
-  CLI::App* c = command("report", "One self-contained page about runs, with every figure as SVG and CSV",
-                        "locus report runs/demo --out report.html");
+  CLI::App* c = command("analyze", "Did it learn the positions, does attention use them, does it matter",
+                        "locus analyze runs/sweep --reference runs/sweep/2d --only recovery --only attention");
+  c->add_option("dirs", analyze_.dirs, "Run directories or folders of them");
+  c->add_option("--only", analyze_.names, "Analyses by name (default: all but the slow ones; \"all\": every one)");
+  c->add_option("--reference", analyze_.references, "Runs whose attention is the reference (2-D models)");
+  c->add_option("--set", analyze_.settings, "Settings as key=value");
+  c->add_option("-o,--out", analyze_.out, "Folder for results over several runs (default: the first)");
+  c->add_flag("--list", analyze_.list, "List the analyses and what they need");
+  c->add_flag("--force", analyze_.force, "Compute again what is there");
+  common(c, analyze_);
+  on(c, [this] { return run_analyze(analyze_); });
+
+  c = command("report", "One self-contained page about runs, with every figure as SVG and CSV",
+              "locus report runs/demo --out report.html");
   c->add_option("dirs", report_.dirs, "Run directories or folders of them")->required();
   c->add_option("-o,--out", report_.out, "Page to write");
   c->add_option("--title", report_.title, "Title of the page");
   common(c, report_);
   on(c, [this] { return run_report(report_); });
+
+  CLI::App* results = command("results", "Small files of finished runs, and the tables of documents",
+                              "locus results keep runs/sweep --to results/lst");
+  results->require_subcommand(1);
+  c = command("keep", "Copy summary and configuration of finished runs", "locus results keep runs/sweep --to results/lst",
+              results);
+  c->add_option("dirs", results_.paths, "Run directories or folders of them")->required();
+  c->add_option("--to", results_.to, "Folder to write")->required();
+  on(c, [this] { return run_results_keep(results_); });
+  c = command("tables", "Fill the tables of documents from kept results", "locus results tables docs/experiments/lst.md",
+              results);
+  c->add_option("documents", results_.paths, "Markdown files with a .tables.toml beside them")->required();
+  c->add_flag("--check", results_.check, "Only say whether they are up to date");
+  on(c, [this] { return run_results_tables(results_); });
 
   c = command("plot", "One figure as SVG, PNG, PDF or its data as CSV",
               "locus plot accuracy_vs_sigma runs/sweep -o figure.svg");
@@ -213,6 +287,51 @@ void Program::add_results() {
   on(c, [this] { return run_plot(plot_); });
 }
 
+void Program::add_sweeps() {
+  CLI::App* c =
+      command("sweep", "Train every cell of a grid; may be killed and started again, finished cells never run twice",
+              "locus sweep configs/lst/default.toml pe.sigma=0.1,0.5,2 seed=0..14 --out runs/sigma");
+  c->add_option("file", sweep_.file, "Sweep file, or a configuration (TOML)")->required();
+  c->add_option("overrides", sweep_.overrides, "key=value, key=a,b,c, key=0..14, key=1e-4..1e-2:5:log over the file");
+  c->add_option("-o,--out", sweep_.out, "Folder of the sweep");
+  c->add_option("-j,--jobs", sweep_.jobs, "Cells at once (default: usable cores / threads)")->check(CLI::Range(1, 4096));
+  c->add_option("--shard", sweep_.shard, "i/n: every n-th cell (default: the cell SLURM_ARRAY_TASK_ID, or all)");
+  c->add_option("--when", sweep_.when, "Condition, such as pe.sigma:pe.kind=learned")->allow_extra_args(false);
+  c->add_flag("-n,--dry-run", sweep_.dry_run, "Print the cells, their number, the time and disk they will take");
+  c->add_option("--retry", sweep_.retry, "Further attempts of a failed cell")->check(CLI::Range(0, 100));
+  c->add_flag("--fail-fast", sweep_.fail_fast, "Stop at the first failure");
+  c->add_option("--max-hours", sweep_.max_hours, "Then write checkpoints and exit 75")->check(CLI::PositiveNumber);
+  common(c, sweep_);
+  on(c, [this] { return run_sweep(sweep_, "/proc/self/exe", command_line_); });
+
+  c = command("compare", "Means, intervals, paired tests and effect sizes between the values of a key",
+              "locus compare runs/sigma --by pe.sigma --metric heldout.accuracy");
+  c->add_option("dirs", compare_.dirs, "Sweep folders, run directories or folders of them")->required();
+  c->add_option("--by", compare_.by, "Key whose values are compared; several with commas; or case");
+  c->add_option("--metric", compare_.metric, "Measure, such as heldout.accuracy.ternary or test.mse");
+  c->add_option("--pair", compare_.pair, "Key whose equal values make pairs");
+  c->add_option("--filter", compare_.filters, "Only runs with key=value (also !=, <, >, <=, >=)")->allow_extra_args(false);
+  common(c, compare_);
+  on(c, [this] { return run_compare(compare_); });
+
+  c = command("runs", "List runs, filtered and sorted",
+              "locus runs runs/sigma --filter pe.sigma=0.1 --sort -heldout.accuracy");
+  c->add_option("dirs", runs_.dirs, "Run directories or folders of them")->required();
+  c->add_option("--filter", runs_.filters, "Only runs with key=value (also !=, <, >, <=, >=)")->allow_extra_args(false);
+  c->add_option("--sort", runs_.sort, "Key, measure, status or seconds; with - in front descending");
+  c->add_option("--columns", runs_.columns, "Keys and measures to show")->delimiter(',');
+  common(c, runs_);
+  on(c, [this] { return run_runs(runs_); });
+
+  c = command("gc", "Remove checkpoints and models of finished runs; never metrics", "locus gc runs/sigma --keep final");
+  c->add_option("dirs", gc_.dirs, "Run directories or folders of them")->required();
+  c->add_option("--keep", gc_.keep, "final: the last model; all-models: also init and snapshots; nothing: no model")
+      ->check(CLI::IsMember({"final", "all-models", "nothing"}));
+  c->add_flag("-y,--yes", gc_.yes, "Do not ask");
+  common(c, gc_);
+  on(c, [this] { return run_gc(gc_); });
+}
+
 void Program::add_demo() {
   CLI::App* c = command("demo", "Four small encoders on Latin squares, a table and a report: five minutes",
                         "locus demo --out runs/demo");
@@ -220,6 +339,23 @@ void Program::add_demo() {
   c->add_option("--seed", demo_.seed, "Master seed")->check(CLI::NonNegativeNumber);
   common(c, demo_);
   on(c, [this] { return run_demo(demo_, command_line_); });
+}
+
+void Program::add_bench() {
+  CLI::App* c = command("bench", "Speed and memory of this machine, of Locus and of PyTorch side by side",
+                        "locus bench --workload lst --python python3 --peer python/locus/bench_peer.py");
+  c->add_option("-w,--workload", bench_.workloads,
+                "lst, nmar, fmri, long, wide, lst/<encoding>, sizes (t=512,d=64,layers=2,batch=1), encodings, data");
+  c->add_option("--mode", bench_.mode, "train or infer (default: both)")->check(CLI::IsMember({"train", "infer"}));
+  c->add_option("--rounds", bench_.rounds, "Rounds of each comparison; medians are reported")->check(CLI::Range(1, 1000));
+  c->add_option("--python", bench_.python, "Interpreter that has PyTorch (default: no comparison)")->take_last();
+  c->add_option("--peer", bench_.peer, "python/locus/bench_peer.py")->take_last();
+  c->add_flag("--growth", bench_.growth, "Time and memory against tokens, width, layers and batch, as Markdown");
+  c->add_flag("--sweep", bench_.sweep, "Throughput of eight runs with one and with two workers");
+  c->add_option("--alone", bench_.alone, "Only run this workload here; print milliseconds a step and peak memory");
+  c->add_option("--steps", bench_.steps, "Steps with --alone")->check(CLI::PositiveNumber);
+  common(c, bench_);
+  on(c, [this] { return run_bench(bench_); });
 }
 
 }  // namespace

@@ -319,6 +319,8 @@ void EncoderPass::end_shard(const Prepared& prepared) {
 
 PassResult EncoderPass::evaluate(const Prepared& prepared, const Microbatch& batch, const StepContext& step,
                                  Observer* observer) {
+  LOCUS_CHECK(observer == nullptr || (savings_.last == AttentionPath::kPlain && !savings_.split_first),
+              "an observer needs a pass made with no_savings()");
   bind_terms(prepared, nullptr);
   PassResult result;
   result.outputs = forward(prepared, batch, step, observer);

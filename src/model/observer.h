@@ -1,5 +1,5 @@
 // Named activations: who listens gets every value of a forward pass by name and may change it.
-// With an observer the encoder computes every token plainly; without one nothing is spent.
+// It needs a pass made with no_savings(), which computes every token plainly; without one nothing is spent.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace locus {
 
 // Names: "embed", "blocks.{l}.input" (PE added), "blocks.{l}.attn.q|k|v|out", "blocks.{l}.attn.pattern",
 // "blocks.{l}.mid" (after attention), "blocks.{l}.output", "head". Rows are tokens, sequence after sequence; a pattern
-// comes head by head and sequence by sequence, rows queries and columns keys.
+// comes head by head and sequence by sequence, rows queries and columns keys (with a causal mask only as many keys as the
+// last query of the block sees).
 struct Activation {
   std::string name;
   Mat values;

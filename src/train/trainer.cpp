@@ -103,6 +103,7 @@ class Trainer {
   std::vector<bool> pe_slots_;
   std::vector<double> pe_norms_;
   MetricRow last_row_;
+  std::map<std::string, Evaluation> final_evaluations_;
   Clock::time_point started_ = Clock::now();
   Clock::time_point last_checkpoint_ = Clock::now();
   double earlier_seconds_ = 0;
@@ -261,7 +262,9 @@ std::vector<std::pair<std::string, double>> Trainer::evaluate_splits(bool final_
     EvalOptions here = options;
     if (name == "train" && dataset_.task == Task::kRegression)
       here.limit = std::max<std::int64_t>(config_.watch.eval_limit, 1024);
-    const auto metrics = evaluation_metrics(dataset_, name, evaluate(structure_, prepared_, dataset_, name, here, pool_));
+    const Evaluation evaluation = evaluate(structure_, prepared_, dataset_, name, here, pool_);
+    const auto metrics = evaluation_metrics(dataset_, name, evaluation);
+    if (final_row && name != "train") final_evaluations_[name] = evaluation;
     values.insert(values.end(), metrics.begin(), metrics.end());
     if (config_.eval.input_noise <= 0 || !final_row || name == "train") continue;
     std::map<std::string, double> noisy;
@@ -360,11 +363,9 @@ void Trainer::write_predictions() {
   const bool regression = dataset_.task == Task::kRegression;
   PredictionsWriter out(directory_.predictions_path(),
                         regression ? PredictionKind::kRegression : PredictionKind::kClassification);
-  EvalOptions options;
-  options.seed = derive_seed(static_cast<std::uint64_t>(config_.seed), "eval", static_cast<std::uint64_t>(at_.step));
   for (const auto& [name, examples] : dataset_.splits) {
     if (name == "train") continue;
-    const Evaluation e = evaluate(structure_, prepared_, dataset_, name, options, pool_);
+    const Evaluation& e = final_evaluations_.at(name);
     for (std::size_t t = 0; t < e.token_error.size(); ++t) {
       const auto& names = dataset_.tokens_info.names;
       out.add(name, t < names.size() ? names[t] : std::to_string(t), e.token_error[t]);

@@ -110,7 +110,8 @@ class EngineCase {
     }
     pass.end_shard(prepared);
     for (const TensorSlot& slot : s.layout.slots()) {
-      if (slot.trained && given(slot)) result.gradients[slot.name] = {grads.data() + slot.offset, grads.data() + slot.offset + slot.size};
+      if (slot.trained && given(slot))
+        result.gradients[slot.name] = {grads.data() + slot.offset, grads.data() + slot.offset + slot.size};
     }
     return result;
   }

@@ -26,11 +26,15 @@ class AlibiTerms : public kernels::AttentionTerms {
 
   void score_bias_backward(const kernels::AttentionTile& tile, ConstMat, ConstMat dscores, Mat) override {
     if (dslopes_ == nullptr) return;
+    // One number from all pairs, whose terms nearly cancel: summed in double.
+    double total = 0;
     for (std::int64_t r = 0; r < tile.rows; ++r) {
       distances_from(tile.query_pos[r], tile);
       const float* ds = dscores.row(r);
-      for (std::int64_t c = 0; c < tile.cols; ++c) dslopes_[tile.head] -= ds[c] * distances_[static_cast<std::size_t>(c)];
+      for (std::int64_t c = 0; c < tile.cols; ++c)
+        total += static_cast<double>(ds[c]) * static_cast<double>(distances_[static_cast<std::size_t>(c)]);
     }
+    dslopes_[tile.head] -= static_cast<float>(total);
   }
 
  private:

@@ -1,6 +1,10 @@
 #include "model/pe/rotary.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+
+#include "core/error.h"
 
 namespace locus {
 
@@ -10,6 +14,13 @@ RotaryEncoding::RotaryEncoding(const PeConfig& config, const PeContext& context)
       static_cast<std::int64_t>(std::floor(config.rotary_fraction * static_cast<double>(context.head_width()) + 1e-9));
   const std::int64_t per_axis = rotating / (2 * axes);
   pairs_ = per_axis * axes;
+  if (pairs_ == 0 && config.rotary_fraction > 0) {
+    throw ConfigError({.what = "no channel is left to rotate",
+                       .where = "pe.kind = rotary",
+                       .got = fmt::format("{} rotating channels a head for {} axes", rotating, axes),
+                       .expected = fmt::format("at least {}", 2 * axes),
+                       .hint = "widen the heads, raise pe.rotary_fraction, or use pe.positions=index"});
+  }
   for (std::int64_t t = 0; t < context.tokens; ++t) {
     for (std::int64_t x = 0; x < axes; ++x) {
       for (std::int64_t i = 0; i < per_axis; ++i) {

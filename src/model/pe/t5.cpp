@@ -1,7 +1,11 @@
 #include "model/pe/t5.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "core/error.h"
 
 namespace locus {
 namespace {
@@ -78,7 +82,16 @@ std::int64_t t5_bucket(std::int64_t offset, std::int64_t buckets, std::int64_t m
 }
 
 T5Encoding::T5Encoding(const PeConfig& config, const PeContext& context)
-    : config_(config), coordinates_(context.coordinates), heads_(context.heads) {}
+    : config_(config), coordinates_(context.coordinates), heads_(context.heads) {
+  const std::int64_t limit = config.max_distance > 0 ? config.max_distance : kDefaultMaxDistance;
+  if (limit <= config.buckets / 4) {
+    throw ConfigError({.what = "pe.max_distance is too short for pe.buckets",
+                       .where = "pe.kind = t5",
+                       .got = fmt::format("distance {}, buckets {}", limit, config.buckets),
+                       .expected = fmt::format("a distance above {}, a quarter of the buckets", config.buckets / 4),
+                       .hint = "raise pe.max_distance or lower pe.buckets"});
+  }
+}
 
 std::vector<PeTensor> T5Encoding::tensors() const {
   return {{"bias_table", {coordinates_.cols() * config_.buckets, heads_}, config_.is_trained()}};

@@ -13,6 +13,13 @@ namespace locus {
 std::vector<float> sinusoid_table(const PeConfig& config, const PeContext& context) {
   const std::int64_t axes = context.coordinates.cols();
   const std::int64_t channels = 2 * (context.width / (2 * axes));
+  if (channels == 0) {
+    throw ConfigError({.what = "model.width is too small for a sinusoid of every axis",
+                       .where = "pe",
+                       .got = fmt::format("width {}, {} axes", context.width, axes),
+                       .expected = fmt::format("at least {}", 2 * axes),
+                       .hint = "widen the model or use pe.positions=index"});
+  }
   std::vector<float> table(static_cast<std::size_t>(context.tokens * context.width));
   for (std::int64_t t = 0; t < context.tokens; ++t) {
     for (std::int64_t x = 0; x < axes; ++x) {

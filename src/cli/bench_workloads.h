@@ -1,0 +1,32 @@
+// The benchmark's workloads: a model, and one synthetic batch of it that our engine and PyTorch both get.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/structure.h"
+#include "train/batches.h"
+
+namespace locus::cli {
+
+struct Workload {
+  std::string name;
+  RunConfig config;
+  ModelShape shape;
+  PeData pe_data;
+};
+
+// "lst", "nmar", "fmri", "long", "wide", "guard"; "lst/<encoding>" for the LST shape with another encoding; or a
+// masked regression of any size, as "t=512,d=64,layers=2,batch=1" (heads=1 unless given). ConfigError for other names.
+Workload make_workload(const std::string& name);
+
+std::vector<std::string> main_workloads();      // the five of the table
+std::vector<std::string> encoding_workloads();  // every encoding on the LST shape
+
+// Random symbols or values, half of the tokens masked in regressions, random labels in classifications.
+BatchData synthetic_batch(const Workload& workload);
+
+// Writes `tensors.safetensors` (param.*, input.*) and `config.json` for bench_peer.py.
+void export_workload(const Workload& workload, const ModelStructure& structure, const float* params, const std::string& dir);
+
+}  // namespace locus::cli

@@ -1,0 +1,203 @@
+// locus sweep.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/sweep_view.h"
+#include "cli/terminal.h"
+#include "core/error.h"
+#include "core/parallel.h"
+#include "core/text.h"
+#include "io/file.h"
+#include "study/signature.h"
+#include "study/sweep_estimate.h"
+#include "study/sweep_run.h"
+
+namespace locus::cli {
+namespace {
+
+constexpr double kCalibrationSeconds = 2;
+constexpr std::size_t kCalibrations = 4;
+
+std::string metric_of(const SweepPlan& plan) {
+  if (!plan.metric.empty()) return plan.metric;
+  return plan.bases[0].study == Study::kLst ? "heldout.accuracy" : "test.mse";
+}
+
+// --shard, else the cell that an array job was given, else all.
+std::vector<std::int64_t> chosen_cells(const SweepOptions& options, const SweepPlan& plan) {
+  const char* task = std::getenv("SLURM_ARRAY_TASK_ID");
+  if (!options.shard.empty() || task == nullptr || *task == '\0') return shard_cells(plan, options.shard);
+  char* end = nullptr;
+  const long long id = std::strtoll(task, &end, 10);
+  if (*end != '\0' || id < 0 || id >= static_cast<long long>(plan.cells.size())) {
+    throw ConfigError({.what = "no such cell",
+                       .where = "SLURM_ARRAY_TASK_ID",
+                       .got = task,
+                       .expected = fmt::format("0 .. {}", plan.cells.size() - 1),
+                       .hint = "submit with --array=0-" + std::to_string(plan.cells.size() - 1) +
+                               ", or give each task several cells with --shard"});
+  }
+  return {id};
+}
+
+struct Estimate {
+  double seconds = 0;
+  double disk = 0;
+  bool known = true;
+  bool upper = false;
+  std::size_t measured = 0;
+  std::size_t groups = 0;
+};
+
+// Cells of the same size cost the same; the first few sizes are measured, others take the mean of these.
+Estimate estimate(const SweepPlan& plan, const std::vector<const SweepCell*>& cells, int threads) {
+  std::map<std::string, std::pair<const SweepCell*, std::int64_t>> groups;
+  for (const SweepCell* cell : cells) {
+    auto& group = groups[cost_group(plan.config(*cell))];
+    if (group.first == nullptr) group.first = cell;
+    ++group.second;
+  }
+  Estimate out;
+  out.groups = groups.size();
+  std::vector<std::pair<const SweepCell*, std::int64_t>> order;
+  for (const auto& [text, group] : groups) order.push_back(group);
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first->index < b.first->index; });
+  double counted = 0;
+  for (const auto& [cell, count] : order) {
+    if (out.measured == kCalibrations) break;
+    const CellCost cost = measure_cell(plan.config(*cell), kCalibrationSeconds, threads);
+    if (cost.seconds < 0) out.known = false;
+    out.upper = out.upper || cost.upper;
+    out.seconds += cost.seconds * static_cast<double>(count);
+    out.disk += cost.disk_bytes * static_cast<double>(count);
+    counted += static_cast<double>(count);
+    ++out.measured;
+  }
+  if (counted > 0) {
+    out.seconds *= static_cast<double>(cells.size()) / counted;
+    out.disk *= static_cast<double>(cells.size()) / counted;
+  }
+  return out;
+}
+
+int dry_run(const SweepOptions& options, const SweepPlan& plan, const std::vector<std::int64_t>& chosen, int jobs) {
+  const SweepFolder folder(options.out);
+  std::vector<const SweepCell*> open;
+  nlohmann::ordered_json cells = nlohmann::ordered_json::array();
+  std::string table;
+  for (const std::int64_t i : chosen) {
+    const SweepCell& cell = plan.cells[static_cast<std::size_t>(i)];
+    const CellOutcome there = options.out.empty() ? CellOutcome{} : folder.outcome(cell.hash);
+    if (!there.is_final()) open.push_back(&cell);
+    if (options.json) {
+      cells.push_back({{"index", cell.index},
+                       {"cell", cell.hash},
+                       {"name", plan.name(cell)},
+                       {"status", cell_status_name(there.status)}});
+    } else {
+      table += fmt::format("{:>6}  {}  {:<9}  {}\n", cell.index, cell.hash, cell_status_name(there.status), plan.name(cell));
+    }
+  }
+  const int threads = std::max(1, options.threads);
+  const Estimate cost = estimate(plan, open, threads);
+  const double hours = cost.seconds / jobs;
+  if (options.json) {
+    nlohmann::ordered_json json;
+    json["cells"] = std::move(cells);
+    json["count"] = chosen.size();
+    json["to_run"] = open.size();
+    json["jobs"] = jobs;
+    if (cost.known) json["seconds"] = hours;
+    json["disk_bytes"] = cost.disk;
+    print_line(json.dump(1));
+    return kExitDone;
+  }
+  print_line(table + fmt::format("{} cells, {} of them to run", chosen.size(), open.size()));
+  if (open.empty()) return kExitDone;
+  print_line(cost.known
+                 ? fmt::format("time: {}{} with {} at once", cost.upper ? "at most " : "about ", human_seconds(hours), jobs)
+                 : std::string("time: not known, the runs have no limit of epochs or steps"));
+  print_line(fmt::format("disk: about {}{}", human_bytes(cost.disk),
+                         options.out.empty() ? "" : ", free " + human_bytes(static_cast<double>(disk_free(options.out)))));
+  if (cost.groups > cost.measured) print_line(fmt::format("(from {} of {} sizes of cells)", cost.measured, cost.groups));
+  return kExitDone;
+}
+
+void print_failures(const SweepFolder& folder, const SweepPlan& plan, const std::vector<SweepFailure>& failures) {
+  for (const SweepFailure& f : failures) {
+    const std::vector<std::string> lines = split(f.outcome.reason, '\n');
+    print_line(fmt::format("{}: cell {} [{}] {}\n  reason: {}\n  log:    {}", cell_status_name(f.outcome.status),
+                           f.cell->index, f.cell->hash, plan.name(*f.cell), lines.empty() ? "" : lines[0],
+                           folder.log(f.cell->hash).string()));
+  }
+}
+
+void print_outcome(const SweepOptions& options, const SweepPlan& plan, const SweepOutcome& outcome, int code) {
+  const SweepFolder folder(options.out);
+  const std::string results = (folder.path() / "results.csv").string();
+  if (options.json) {
+    nlohmann::ordered_json json;
+    json["finished"] = outcome.finished;
+    json["ran"] = outcome.ran;
+    json["left"] = outcome.left;
+    json["failures"] = nlohmann::ordered_json::array();
+    for (const SweepFailure& f : outcome.failures) {
+      json["failures"].push_back({{"index", f.cell->index},
+                                  {"cell", f.cell->hash},
+                                  {"name", plan.name(*f.cell)},
+                                  {"status", cell_status_name(f.outcome.status)},
+                                  {"reason", f.outcome.reason},
+                                  {"log", folder.log(f.cell->hash).string()}});
+    }
+    json["results"] = results;
+    json["exit_code"] = code;
+    return print_line(json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  }
+  print_failures(folder, plan, outcome.failures);
+  print_line(fmt::format("{} cells finished ({} now), {} failed, {} left, {}", outcome.finished, outcome.ran,
+                         outcome.failures.size(), outcome.left, human_seconds(outcome.seconds)));
+  print_line("results in " + results);
+  if (code == kExitAgain) print_line("stopped; the same command goes on from here");
+}
+
+}  // namespace
+
+int run_sweep(const SweepOptions& options, const std::string& program, const std::string&) {
+  const std::atomic<int>* stop_signal = options.dry_run ? nullptr : &install_stop_signals();
+  const SweepPlan plan = make_plan(load_sweep({options.file, options.overrides, options.when}), behaviour_signature());
+  const std::vector<std::int64_t> chosen = chosen_cells(options, plan);
+  const int threads = std::max(1, options.threads);
+  const int jobs = options.jobs > 0 ? options.jobs : std::max(1, usable_cores() / threads);
+  if (options.dry_run) return dry_run(options, plan, chosen, jobs);
+  if (options.out.empty()) throw ConfigError({.what = "--out DIR is missing", .where = "locus sweep"});
+
+  SweepRun run;
+  run.plan = &plan;
+  run.out = options.out;
+  run.cells = chosen;
+  run.program = program;
+  run.stop_signal = stop_signal;
+  run.jobs = jobs;
+  run.threads = threads;
+  run.retry = options.retry;
+  run.fail_fast = options.fail_fast;
+  run.max_seconds = options.max_hours * 3600;
+  if (!options.quiet) {
+    message_line(fmt::format("{} cells, {} at once, into {}", chosen.size(), jobs, options.out));
+  }
+  SweepView view(plan, metric_of(plan), options.quiet);
+  const SweepOutcome outcome = run_cells(run, view.hooks());
+  view.finish();
+  int code = kExitDone;
+  if (outcome.left > 0) code = kExitAgain;
+  if (!outcome.failures.empty() && !outcome.stopped) code = kExitSomeFailed;
+  print_outcome(options, plan, outcome, code);
+  return code;
+}
+
+}  // namespace locus::cli

@@ -1,0 +1,282 @@
+#include "study/sweep_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <unordered_set>
+
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/text.h"
+#include "io/file.h"
+#include "io/table.h"
+
+namespace locus {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How often a checkpoint is written and how long one process may last change nothing in a finished cell.
+constexpr std::array<std::string_view, 3> kWithoutEffect = {"stop.seconds", "watch.checkpoint_every",
+                                                            "watch.checkpoint_seconds"};
+// Fields that say where data come from; a change of one of them asks for a new look at the files.
+constexpr std::array<std::string_view, 9> kDataFields = {"study",         "lst.source",      "lst.dir",
+                                                         "series.source", "series.files",    "series.test_files",
+                                                         "series.atlas",  "series.manifest", "pe.file"};
+
+// One case while its cells are made: a configuration to set and the texts of all its fields.
+class CellMaker {
+ public:
+  CellMaker(const SweepSpec& spec, std::size_t base, const std::string& signature, FileHashes& files)
+      : spec_(spec),
+        base_(base),
+        signature_(signature),
+        files_(files),
+        start_(spec.cases[base].base),
+        config_(start_),
+        list_(describe(config_)) {
+    for (std::size_t i = 0; i < list_.fields().size(); ++i) {
+      const Field& f = list_.fields()[i];
+      place_[f.path] = i;
+      start_values_.push_back(f.value());
+      start_texts_.push_back(f.text());
+      counts_.push_back(std::find(kWithoutEffect.begin(), kWithoutEffect.end(), f.path) == kWithoutEffect.end());
+    }
+    for (const std::string_view key : kDataFields) data_places_.push_back(place(std::string(key)));
+  }
+
+  // False when the cell is one that is to be skipped.
+  bool make(const std::vector<const SweepAxis*>& axes, const std::vector<std::size_t>& rows, SweepCell& cell) {
+    config_ = start_;
+    texts_ = start_texts_;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      for (std::size_t k = 0; k < axes[a]->keys.size(); ++k) {
+        const FieldValue& value = axes[a]->rows[rows[a]][k];
+        set(place(axes[a]->keys[k]), value);
+        cell.settings.push_back({axes[a]->keys[k], value});
+      }
+    }
+    switch_off(cell);
+    for (const std::vector<KeyValue>& skip : spec_.skips) {
+      if (std::all_of(skip.begin(), skip.end(), [&](const KeyValue& v) { return has(v.first, v.second); })) return false;
+    }
+    cell.base = base_;
+    cell.seed = config_.seed;
+    try {
+      validate(config_);
+    } catch (const ConfigError& e) {
+      ErrorParts parts = e.parts();
+      parts.where = "cell " + cell.text();
+      parts.hint += "; or leave such cells out with [[skip]] or [[when]]";
+      throw ConfigError(parts);
+    }
+    cell.hash = hash();
+    return true;
+  }
+
+ private:
+  std::size_t place(const std::string& key) const { return place_.at(key); }
+  void set(std::size_t i, const FieldValue& value) {
+    list_.fields()[i].set(value, "sweep");
+    texts_[i] = list_.fields()[i].text();
+  }
+  bool has(const std::string& key, const FieldValue& value) const { return list_.fields()[place(key)].value() == value; }
+
+  // A key whose condition does not hold goes back to the base, so that cells that differ in it alone become one.
+  void switch_off(SweepCell& cell) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const SweepCondition& c : spec_.conditions) {
+        if (std::find(cell.off.begin(), cell.off.end(), c.key) != cell.off.end()) continue;
+        const bool holds = std::all_of(c.needs.begin(), c.needs.end(), [&](const auto& need) {
+          return std::any_of(need.second.begin(), need.second.end(),
+                             [&](const FieldValue& v) { return has(need.first, v); });
+        });
+        if (holds) continue;
+        changed = true;
+        cell.off.push_back(c.key);
+        set(place(c.key), start_values_[place(c.key)]);
+        std::erase_if(cell.settings, [&](const SweepSetting& s) { return s.key == c.key; });
+      }
+    }
+    std::sort(cell.off.begin(), cell.off.end());
+  }
+
+  std::string hash() {
+    std::string text;
+    for (std::size_t i = 0; i < texts_.size(); ++i) {
+      if (counts_[i]) text += list_.fields()[i].path + "=" + texts_[i] + "\n";
+    }
+    std::string choice;
+    for (const std::size_t i : data_places_) choice += texts_[i] + "\n";
+    const auto [it, fresh] = data_.try_emplace(choice);
+    if (fresh) it->second = data_identity(config_, files_);
+    return sha256_hex(text + "data=" + it->second + "\nsignature=" + signature_ + "\n").substr(0, 16);
+  }
+
+  const SweepSpec& spec_;
+  std::size_t base_;
+  std::string signature_;
+  FileHashes& files_;
+  RunConfig start_;
+  RunConfig config_;
+  FieldList list_;
+  std::map<std::string, std::size_t> place_;
+  std::vector<FieldValue> start_values_;
+  std::vector<std::string> start_texts_;
+  std::vector<std::string> texts_;
+  std::vector<bool> counts_;
+  std::vector<std::size_t> data_places_;
+  std::map<std::string, std::string> data_;
+};
+
+void add_case(const SweepSpec& spec, CellMaker& maker, std::size_t index, std::vector<SweepCell>& cells) {
+  std::vector<const SweepAxis*> axes;
+  for (const SweepAxis& axis : spec.cases[index].axes) axes.push_back(&axis);
+  std::vector<std::size_t> rows(axes.size(), 0);
+  while (true) {
+    SweepCell cell;
+    if (maker.make(axes, rows, cell)) cells.push_back(std::move(cell));
+    std::size_t a = axes.size();
+    while (a > 0 && ++rows[a - 1] == axes[a - 1]->rows.size()) rows[--a] = 0;
+    if (a == 0) return;
+  }
+}
+
+// Keys of axes and those in which the bases differ.
+std::vector<std::string> varied_keys(SweepPlan& plan) {
+  std::set<std::string> varied;
+  for (const SweepCell& cell : plan.cells) {
+    for (const SweepSetting& s : cell.settings) varied.insert(s.key);
+  }
+  const FieldList first = describe(plan.bases[0]);
+  for (RunConfig& base : plan.bases) {
+    const FieldList list = describe(base);
+    for (std::size_t i = 0; i < list.fields().size(); ++i) {
+      if (list.fields()[i].value() != first.fields()[i].value()) varied.insert(list.fields()[i].path);
+    }
+  }
+  varied.erase("seed");
+  std::vector<std::string> keys;
+  for (const Field& f : first.fields()) {
+    if (varied.count(f.path) != 0) keys.push_back(f.path);
+  }
+  keys.emplace_back("seed");
+  return keys;
+}
+
+}  // namespace
+
+std::string SweepCell::text() const {
+  std::string out;
+  for (const SweepSetting& s : settings) out += fmt::format("{}{}={}", out.empty() ? "" : " ", s.key, plain_text(s.value));
+  return out.empty() ? fmt::format("seed={}", seed) : out;
+}
+
+RunConfig SweepPlan::config(const SweepCell& cell) const {
+  RunConfig config = bases[cell.base];
+  const FieldList list = describe(config);
+  for (const SweepSetting& s : cell.settings) list.find(s.key, "sweep").set(s.value, "sweep");
+  return config;
+}
+
+std::string SweepPlan::name(const SweepCell& cell) const {
+  const std::string& label = cases[cell.base];
+  return label.empty() ? cell.text() : label + " " + cell.text();
+}
+
+std::string SweepPlan::id() const {
+  Sha256 sha;
+  for (const SweepCell& cell : cells) sha.update(cell.hash + "\n");
+  return sha.hex().substr(0, 16);
+}
+
+std::string FileHashes::of(const fs::path& path) {
+  std::error_code code;
+  const auto size = fs::file_size(path, code);
+  if (code) throw IoError({.what = "cannot read a data file", .where = path.string(), .got = code.message()});
+  const auto time = fs::last_write_time(path, code).time_since_epoch().count();
+  std::string& hash = known_[fmt::format("{}\n{}\n{}", path.string(), size, time)];
+  if (hash.empty()) hash = file_sha256(path);
+  return hash;
+}
+
+std::string data_identity(const RunConfig& config, FileHashes& files) {
+  std::vector<fs::path> paths;
+  const auto add_glob = [&](const std::string& pattern) {
+    for (const fs::path& p : expand_glob(pattern)) paths.push_back(p);
+  };
+  if (config.study == Study::kLst && config.lst.source == LstSource::kAuthors) {
+    add_glob((fs::path(config.lst.dir) / "*.csv").string());
+  }
+  if (config.study == Study::kMasked && config.series.source == SeriesSource::kFiles) {
+    const SeriesConfig& s = config.series;
+    for (const std::string& pattern : s.files) add_glob(pattern);
+    for (const std::string& pattern : s.test_files) add_glob(pattern);
+    if (!s.manifest.empty()) {
+      paths.emplace_back(s.manifest);
+      TableOptions options;
+      options.header = Presence::kYes;
+      const Table table = read_table(s.manifest, options);
+      const std::size_t column = table.column("path");
+      for (const auto& row : table.rows) {
+        const fs::path p = std::string(trim(row[column]));
+        paths.push_back(p.is_absolute() ? p : fs::path(s.manifest).parent_path() / p);
+      }
+    }
+    if (!s.atlas.empty()) paths.emplace_back(s.atlas);
+  }
+  if (!config.pe.file.empty()) paths.emplace_back(config.pe.file);
+  if (paths.empty()) return "";
+  std::string text;
+  for (const fs::path& p : paths) text += p.filename().string() + " " + files.of(p) + "\n";
+  return sha256_hex(text);
+}
+
+SweepPlan make_plan(const SweepSpec& spec, const std::string& signature) {
+  SweepPlan plan;
+  plan.metric = spec.metric;
+  FileHashes files;
+  std::vector<SweepCell> cells;
+  for (std::size_t i = 0; i < spec.cases.size(); ++i) {
+    plan.bases.push_back(spec.cases[i].base);
+    plan.cases.push_back(spec.cases[i].name);
+    CellMaker maker(spec, i, signature, files);
+    add_case(spec, maker, i, cells);
+  }
+  std::stable_sort(cells.begin(), cells.end(), [](const SweepCell& a, const SweepCell& b) { return a.seed < b.seed; });
+  std::unordered_set<std::string> seen;
+  for (SweepCell& cell : cells) {
+    if (!seen.insert(cell.hash).second) continue;
+    cell.index = static_cast<std::int64_t>(plan.cells.size());
+    plan.cells.push_back(std::move(cell));
+  }
+  plan.keys = varied_keys(plan);
+  return plan;
+}
+
+std::vector<std::int64_t> shard_cells(const SweepPlan& plan, const std::string& shard) {
+  std::int64_t i = 0;
+  std::int64_t n = 1;
+  if (!shard.empty()) {
+    const std::size_t slash = shard.find('/');
+    const auto number = [&](std::string_view text, std::int64_t& out) {
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+      return error == std::errc{} && end == text.data() + text.size();
+    };
+    const bool good = slash != std::string::npos && number(shard.substr(0, slash), i) && number(shard.substr(slash + 1), n);
+    if (!good || n < 1 || i < 0 || i > n)
+      throw ConfigError(
+          {.what = "not a shard", .where = "--shard", .got = shard, .expected = "i/n, for example 1/4 .. 4/4"});
+  }
+  std::vector<std::int64_t> out;
+  for (const SweepCell& cell : plan.cells) {
+    if (cell.index % n == i % n) out.push_back(cell.index);
+  }
+  return out;
+}
+
+}  // namespace locus

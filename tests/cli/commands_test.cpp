@@ -1,0 +1,145 @@
+// Signals, resume, locks and the outputs meant for programs.
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/cli_testing.h"
+
+namespace locus {
+namespace {
+
+using cli_testing::Result;
+using cli_testing::text_of;
+using cli_testing::Workplace;
+using cli_testing::write;
+
+class CommandsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    write(place_ / "tiny.toml", cli_testing::kTiny);
+    write(place_ / "nmar.toml",
+          "study = \"masked\"\n[model]\nlayers = 1\nwidth = 8\nreadout = \"masked\"\n[stop]\nepochs = 0\nsteps = 2\n"
+          "[nmar]\nsizes = [3, 3]\ntrain_samples = 50\nvalidation_samples = 10\ntest_samples = 10\n");
+  }
+  Workplace place_{testing::UnitTest::GetInstance()->current_test_info()->name()};
+};
+
+// Starts a long training in the background and waits until it has made its second evaluation.
+constexpr const char* kStartLong = R"(
+"$LOCUS" train tiny.toml stop.epochs=1000000 --out run >long.out 2>long.err &
+pid=$!
+for i in $(seq 600); do
+  [[ $(wc -l <run/metrics.jsonl 2>/dev/null || echo 0) -ge 2 ]] && break
+  sleep 0.1
+done
+)";
+
+std::string long_run() { return "LOCUS='" LOCUS_BINARY "'\n" + std::string(kStartLong); }
+
+TEST_F(CommandsTest, stop_signals_checkpoint_and_exit_75_and_the_run_goes_on) {
+  for (const char* signal : {"TERM", "INT", "USR1", "USR2"}) {
+    const Result r = place_.shell(long_run() + "kill -" + signal + " $pid; wait $pid; exit $?");
+    EXPECT_EQ(r.code, 75) << signal << text_of(place_ / "long.err");
+    const nlohmann::json summary = nlohmann::json::parse(text_of(place_ / "run/summary.json"));
+    EXPECT_EQ(summary["status"], "interrupted");
+    EXPECT_FALSE(std::filesystem::exists(place_ / "run/final"));
+    const Result again = place_.shell("locus train tiny.toml stop.epochs=2 --out run");
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_NE(again.err.find("resumed from step"), std::string::npos) << again.err;
+    EXPECT_EQ(nlohmann::json::parse(text_of(place_ / "run/summary.json"))["status"], "finished");
+    std::filesystem::remove_all(place_ / "run");
+  }
+}
+
+TEST_F(CommandsTest, a_folder_in_use_is_refused_until_it_is_free) {
+  const Result r =
+      place_.shell(long_run() + "locus train tiny.toml --out run; code=$?; kill -TERM $pid; wait $pid; exit $code");
+  EXPECT_EQ(r.code, 1) << r.err;
+  EXPECT_NE(r.err.find("run"), std::string::npos);
+  EXPECT_NE(r.err.find("pid"), std::string::npos) << "says who: " << r.err;
+}
+
+TEST_F(CommandsTest, a_run_whose_checkpoints_are_all_damaged_begins_anew_and_says_so) {
+  ASSERT_EQ(place_.shell("locus train tiny.toml --out run --quiet").code, 0);
+  const std::string whole = text_of(place_ / "run/final/model.safetensors");
+  const Result r = place_.shell(
+      "for f in run/checkpoints/*/state.safetensors; do truncate -s 20 $f; done; locus train tiny.toml --out run");
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("cannot be used"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("begins anew"), std::string::npos) << r.err;
+  EXPECT_EQ(whole, text_of(place_ / "run/final/model.safetensors"));
+}
+
+TEST_F(CommandsTest, json_outputs_parse_and_hold_what_programs_want) {
+  const auto json = [&](const std::string& command) {
+    const Result r = place_.shell("locus " + command);
+    EXPECT_EQ(r.code, 0) << command << "\n" << r.err;
+    return nlohmann::json::parse(r.out, nullptr, false);
+  };
+  EXPECT_TRUE(json("version --json").contains("version"));
+  EXPECT_EQ(json("encodings --json").size(), 8u);
+  EXPECT_TRUE(json("config --json")["pe"].contains("sigma"));
+  EXPECT_TRUE(json("selfcheck --json").contains("signature"));
+  const nlohmann::json trained = json("train tiny.toml --out run --json --quiet");
+  EXPECT_EQ(trained["status"], "finished");
+  EXPECT_TRUE(trained.contains("heldout.accuracy"));
+  EXPECT_TRUE(json("eval run --json").contains("test.loss"));
+  EXPECT_EQ(json("inspect run --json")["status"], "finished");
+  EXPECT_FALSE(json("inspect run/final --json")["tensors"].empty());
+  EXPECT_TRUE(json("lst generate puzzles --per-difficulty 20 --json").contains("hash"));
+  EXPECT_TRUE(json("lst solve puzzles/train.csv --json")["issues"].empty());
+  EXPECT_EQ(json("nmar simulate --config nmar.toml --out net --json")["out"], "net");
+}
+
+TEST_F(CommandsTest, summary_holds_status_counts_hash_and_measures_by_condition) {
+  ASSERT_EQ(place_.shell("locus train tiny.toml --out run --quiet").code, 0);
+  const nlohmann::json s = nlohmann::json::parse(text_of(place_ / "run/summary.json"));
+  for (const char* key : {"status", "epochs", "steps", "seconds", "config_hash", "train.loss", "train.accuracy",
+                          "heldout.loss", "heldout.accuracy", "test.accuracy"})
+    EXPECT_TRUE(s.contains(key)) << key;
+  const std::string csv = text_of(place_ / "run/metrics.csv");
+  EXPECT_TRUE(csv.starts_with("epoch,step,split,condition,measure,value\n"));
+  for (const char* file : {"config.toml", "manifest.json", "metrics.jsonl", "predictions.csv", "init/model.safetensors",
+                           "final/model.safetensors", "final/config.json"})
+    EXPECT_TRUE(std::filesystem::exists(place_ / "run" / file)) << file;
+}
+
+TEST_F(CommandsTest, eval_gives_the_numbers_of_the_summary) {
+  ASSERT_EQ(place_.shell("locus train tiny.toml --out run --quiet").code, 0);
+  const nlohmann::json s = nlohmann::json::parse(text_of(place_ / "run/summary.json"));
+  const Result r = place_.shell("locus eval run --split heldout --json --export p.csv");
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(nlohmann::json::parse(r.out)["heldout.loss"], s["heldout.loss"]);
+  EXPECT_TRUE(text_of(place_ / "p.csv").starts_with("ID,"));
+}
+
+TEST_F(CommandsTest, same_bytes_for_one_and_two_threads) {
+  ASSERT_EQ(place_
+                .shell("locus train tiny.toml train.shards=4 --out one --threads 1 -q && locus train tiny.toml "
+                       "train.shards=4 --out two --threads 2 -q")
+                .code,
+            0);
+  for (const char* file : {"final/model.safetensors", "metrics.csv", "predictions.csv"}) {
+    EXPECT_FALSE(text_of(place_ / "one" / file).empty());
+    EXPECT_EQ(text_of(place_ / "one" / file), text_of(place_ / "two" / file)) << file;
+  }
+}
+
+TEST_F(CommandsTest, every_subcommand_has_help_with_an_example) {
+  for (const char* command : {"train", "eval", "fit", "inspect", "config", "encodings", "selfcheck", "version",
+                              "lst generate", "lst solve", "lst show", "nmar simulate", "fmri check"}) {
+    const Result r = place_.shell(std::string("locus ") + command + " --help");
+    EXPECT_EQ(r.code, 0) << command;
+    EXPECT_NE(r.out.find("Example"), std::string::npos) << command << r.out;
+  }
+}
+
+TEST_F(CommandsTest, quiet_prints_results_only_and_version_is_one_line) {
+  const Result version = place_.shell("locus version");
+  EXPECT_EQ(std::count(version.out.begin(), version.out.end(), '\n'), 1);
+  EXPECT_TRUE(version.out.starts_with("locus "));
+  const Result r = place_.shell("locus train tiny.toml --out run --quiet");
+  EXPECT_EQ(r.err, "");
+  EXPECT_NE(r.out.find("heldout.accuracy"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace locus
