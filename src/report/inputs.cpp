@@ -169,7 +169,8 @@ void warn_groups(Inputs& inputs) {
   }
   if (dropped != 0) {
     inputs.warnings.push_back(
-        {-1, fmt::format("{} runs have no finite {} and are left out of means", dropped, inputs.measure->words())});
+        {-1, fmt::format("{} run{} no finite {} and {} left out of means", dropped, dropped == 1 ? " has" : "s have",
+                         inputs.measure->words(), dropped == 1 ? "is" : "are")});
   }
   std::set<std::string> data, versions;
   for (const Run& run : inputs.runs) {

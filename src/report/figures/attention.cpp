@@ -99,7 +99,7 @@ Panel draw_board(const AttentionFigure::Model& model, const AttentionFigure::Exa
     int index = 255;
     if (map != nullptr) {
       const double weight = (*map)(model.read_token, t);
-      index = 255 - colour_index(weight, 0, largest);
+      index = colour_index(weight, 0, largest);
       const Mark mark{.title = fmt::format("{}: weight {}", tokens.name(t), pretty(weight, 3)), .token = t, .value = weight};
       svg.rect_fill({box.x + 1, box.y + 1, cell - 2, cell - 2},
                     hex(colour_map(ColourMap::kSequential)[static_cast<std::size_t>(index)]), &mark);
