@@ -85,6 +85,7 @@ void describe(TrainConfig& c, FieldList& list) {
   list.flag("save_last_layer", c.save_last_layer, "compute the last block only for the tokens read");
   list.flag("save_first_layer", c.save_first_layer, "project features and positions of the first block apart");
   list.flag("fold_single_query", c.fold_single_query, "with one token read, fold keys and values into the query");
+  list.flag("keep_patterns", c.keep_patterns, "keep short sequences' attention patterns for the backward pass");
   list.integer("freeze_pe_after", c.freeze_pe_after, {-1, 9e15},
                "stop training the encoding after so many epochs (-1: never)");
   list.number("pe_norm_clamp", c.pe_norm_clamp, {0, 1e9},

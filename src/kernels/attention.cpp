@@ -77,6 +77,14 @@ void tile_scores(const AttentionShape& s, const AttentionTile& tile, ConstMat q,
   if (s.causal) hide_future(tile, exact);
 }
 
+// Rows of the pattern; the columns behind a causal tile are hidden, so zero.
+void keep_pattern(ConstMat pattern, Mat kept) {
+  for (std::int64_t r = 0; r < pattern.rows; ++r) {
+    std::copy_n(pattern.row(r), pattern.cols, kept.row(r));
+    std::fill(kept.row(r) + pattern.cols, kept.row(r) + kept.cols, 0.0f);
+  }
+}
+
 // ds = p * (dp - delta[row]), in place of dp.
 void softmax_gradient(ConstMat p, const float* delta, Mat dp) {
   for (std::int64_t r = 0; r < p.rows; ++r) {
@@ -117,6 +125,7 @@ void attention_forward(const AttentionShape& s, const AttentionForward& io, floa
     tile_scores(s, tile, q, Packed(kt, d), io.terms, scores);
     const Mat pattern = scores.block(0, tile.rows, 0, tile.cols);
     softmax_rows(pattern, padded(tile.cols), io.lse + r0);
+    if (io.pattern.data != nullptr) keep_pattern(pattern, io.pattern.row_block(r0, tile.rows));
     drop(s, tile, pattern);
     if (io.tap != nullptr) io.tap->on_pattern(tile, pattern);
     // A causal tile uses the first keys only, so the values are packed to that depth.
@@ -142,7 +151,7 @@ void attention_backward(const AttentionShape& s, const AttentionBackward& io, fl
   float* delta = pieces.take(s.queries);
   float* at_scratch = pieces.take(gemm_at_scratch(kMaxTileRows));
 
-  pack_transposed(io.k, kt);
+  if (io.pattern.data == nullptr) pack_transposed(io.k, kt);
   pack_transposed(io.v, vt);
   scaled_copy(io.q, s.scale, q_scaled);
   for (std::int64_t r = 0; r < s.queries; ++r) delta[r] = dot(io.dout.row(r), io.out.row(r), d);
@@ -159,16 +168,21 @@ void attention_backward(const AttentionShape& s, const AttentionBackward& io, fl
       const Mat q = q_scaled.row_block(r0, tile.rows);
       const ConstMat dout = io.dout.row_block(r0, tile.rows);
       const Mat dq = io.dq.row_block(r0, tile.rows);
-      const Mat p = p_tile.block(0, tile.rows, 0, cols);
+      ConstMat p = p_tile.block(0, tile.rows, 0, cols);
       const Mat ds = ds_tile.block(0, tile.rows, 0, cols);
-      tile_scores(s, tile, q, Packed(kt, d), io.terms, p_tile);
-      exp_minus_rows(p, padded(cols), io.lse + r0);
+      if (io.pattern.data != nullptr) {
+        p = io.pattern.block(r0, tile.rows, c0, cols);
+      } else {
+        tile_scores(s, tile, q, Packed(kt, d), io.terms, p_tile);
+        exp_minus_rows(p_tile.block(0, tile.rows, 0, cols), padded(cols), io.lse + r0);
+      }
       gemm(dout, Packed(vt, d).cols_from(c0), ds_tile.block(0, tile.rows, 0, padded(cols)), Store::kOverwrite);
-      Mat used = p;
+      ConstMat used = p;
       if (s.dropout > 0) {
-        used = dropped_tile.block(0, tile.rows, 0, cols);
-        for (std::int64_t r = 0; r < tile.rows; ++r) std::copy_n(p.row(r), cols, used.row(r));
-        drop(s, tile, used);
+        const Mat dropped = dropped_tile.block(0, tile.rows, 0, cols);
+        for (std::int64_t r = 0; r < tile.rows; ++r) std::copy_n(p.row(r), cols, dropped.row(r));
+        drop(s, tile, dropped);
+        used = dropped;
       }
       if (io.terms != nullptr && io.terms->adds_to_output()) io.terms->add_to_output_backward(tile, used, dout, ds);
       drop(s, tile, ds);

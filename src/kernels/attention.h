@@ -52,20 +52,22 @@ struct AttentionShape {
 // Floats of scratch that forward and backward need.
 std::int64_t attention_scratch(std::int64_t queries, std::int64_t keys, std::int64_t head_width);
 
-// out (Q,D), lse (Q) from q (Q,D), k (T,D), v (T,D).
+// out (Q,D), lse (Q) from q (Q,D), k (T,D), v (T,D). Where `pattern` (Q,T) is given it gets the softmax before dropout.
 struct AttentionForward {
   ConstMat q, k, v;
   Mat out;
   float* lse;
+  Mat pattern = {};
   AttentionTerms* terms = nullptr;
   PatternTap* tap = nullptr;
 };
 void attention_forward(const AttentionShape& shape, const AttentionForward& io, float* scratch);
 
-// dq (Q,D), dk (T,D), dv (T,D) are overwritten.
+// dq (Q,D), dk (T,D), dv (T,D) are overwritten. Without the forward pass's `pattern` it is computed again from lse.
 struct AttentionBackward {
   ConstMat q, k, v, out, dout;
   const float* lse;
+  ConstMat pattern = {};
   Mat dq, dk, dv;
   AttentionTerms* terms = nullptr;
 };

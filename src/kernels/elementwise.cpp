@@ -66,29 +66,16 @@ void gelu_forward(ConstMat in, Mat out) {
   }
 }
 
-void gelu_backward(ConstMat in, ConstMat dout, Mat din, Mat out) {
+void gelu_with_slope(ConstMat in, Mat out, Mat slope) {
   for (std::int64_t r = 0; r < in.rows; ++r) {
     const float* x = in.row(r);
-    const float* dy = dout.row(r);
-    float* dx = din.row(r);
     float* y = out.row(r);
+    float* dy = slope.row(r);
     for_eights(in.cols, [&](std::int64_t i, std::int64_t k) {
       const F8 v = get(x + i, k);
       const F8 cdf = simd::normal_cdf(v);
-      put(dx + i, get(dy + i, k) * gelu_slope(v, cdf), k);
       put(y + i, v * cdf, k);
-    });
-  }
-}
-
-void gelu_backward(ConstMat in, ConstMat dout, Mat din) {
-  for (std::int64_t r = 0; r < in.rows; ++r) {
-    const float* x = in.row(r);
-    const float* dy = dout.row(r);
-    float* dx = din.row(r);
-    for_eights(in.cols, [&](std::int64_t i, std::int64_t k) {
-      const F8 v = get(x + i, k);
-      put(dx + i, get(dy + i, k) * gelu_slope(v, simd::normal_cdf(v)), k);
+      put(dy + i, gelu_slope(v, cdf), k);
     });
   }
 }
@@ -169,6 +156,14 @@ void exp_minus_rows(Mat scores, std::int64_t padded, const float* lse) {
 
 void add_rows(ConstMat a, Mat out) {
   for (std::int64_t r = 0; r < a.rows; ++r) axpy(1.0f, a.row(r), out.row(r), a.cols);
+}
+
+void multiply_rows(ConstMat a, Mat out) {
+  for (std::int64_t r = 0; r < a.rows; ++r) {
+    const float* x = a.row(r);
+    float* y = out.row(r);
+    for (std::int64_t c = 0; c < a.cols; ++c) y[c] *= x[c];
+  }
 }
 
 void add_column_sums(ConstMat a, float* out) {

@@ -12,10 +12,8 @@ inline constexpr float kLayerNormEps = 1e-5f;
 
 // out (N,M) = gelu(in), the erf form. In place is allowed.
 void gelu_forward(ConstMat in, Mat out);
-// din = dout * gelu'(in), and the activation itself once more: out = gelu(in). din may be dout.
-void gelu_backward(ConstMat in, ConstMat dout, Mat din, Mat out);
-// din = dout * gelu'(in) alone.
-void gelu_backward(ConstMat in, ConstMat dout, Mat din);
+// The same, and slope (N,M) = gelu'(in) for backward, which is then a multiplication. out or slope may be in.
+void gelu_with_slope(ConstMat in, Mat out, Mat slope);
 
 // What layer norm leaves for its backward.
 struct LayerNormSaved {
@@ -38,6 +36,7 @@ void softmax_rows(Mat scores, std::int64_t padded, float* lse);
 void exp_minus_rows(Mat scores, std::int64_t padded, const float* lse);
 
 void add_rows(ConstMat a, Mat out);            // out += a
+void multiply_rows(ConstMat a, Mat out);       // out *= a, entry by entry
 void add_column_sums(ConstMat a, float* out);  // out (C) += sum over rows
 void scale_rows(Mat a, float factor);          // a *= factor
 float dot(const float* a, const float* b, std::int64_t n);

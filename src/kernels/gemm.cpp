@@ -45,7 +45,7 @@ void tile(const TileArgs& t) {
   const std::int64_t c_stride = t.c_stride;
 #pragma GCC unroll 6
   for (int r = 0; r < R; ++r) __builtin_prefetch(c + r * c_stride, 1);
-#pragma GCC unroll 2
+#pragma GCC unroll 4
   for (std::int64_t k = 0; k < t.depth; ++k) {
     const F8 b0 = simd::load(b);
     const F8 b1 = simd::load(b + 8);
@@ -128,15 +128,33 @@ void transpose8(const float* in, std::int64_t in_stride, float* out, std::int64_
   }
 }
 
-// Copies a (K,R), R <= 6, to rows of six. With room to read eight floats a row, one load and one store do: each row's
-// last two floats are overwritten by the next row.
-void pack_rows(ConstMat a, bool wide, float* out) {
-  if (wide && a.cols == kRowBlock) {
-    for (std::int64_t k = 0; k < a.rows; ++k) simd::store(out + k * kRowBlock, simd::load(a.row(k)));
-    return;
+constexpr std::int64_t kBlocksAtOnce = 8;
+
+// Copies a (K,R) to blocks of six columns, each K rows of six floats. `readable` floats stand in a row of a from its first
+// column on. Reads run along the rows, several blocks at a time: one block alone would fetch every cache line of a nearly
+// three times. Where eight floats can be read, one load and one store copy six: the next row overwrites the other two, and
+// the last row is copied exactly.
+void pack_rows(ConstMat a, std::int64_t readable, float* out) {
+  const std::int64_t block = a.rows * kRowBlock;
+  const std::int64_t fast = std::clamp<std::int64_t>((readable - simd::kLanes) / kRowBlock + 1, 0, a.cols / kRowBlock);
+  for (std::int64_t g0 = 0; g0 < fast; g0 += kBlocksAtOnce) {
+    const std::int64_t blocks = std::min(kBlocksAtOnce, fast - g0);
+    float* to = out + g0 * block;
+    for (std::int64_t k = 0; k + 1 < a.rows; ++k, to += kRowBlock) {
+      const float* row = a.row(k) + g0 * kRowBlock;
+      if (blocks == kBlocksAtOnce) {
+#pragma GCC unroll 8
+        for (std::int64_t g = 0; g < kBlocksAtOnce; ++g) simd::store(to + g * block, simd::load(row + g * kRowBlock));
+      } else {
+        for (std::int64_t g = 0; g < blocks; ++g) simd::store(to + g * block, simd::load(row + g * kRowBlock));
+      }
+    }
   }
-  for (std::int64_t k = 0; k < a.rows; ++k) {
-    for (std::int64_t r = 0; r < a.cols; ++r) out[k * kRowBlock + r] = a(k, r);
+  for (std::int64_t c = 0; c < a.cols; c += kRowBlock) {
+    const std::int64_t cols = std::min(kRowBlock, a.cols - c);
+    float* to = out + c * a.rows;
+    const std::int64_t first = c < fast * kRowBlock ? std::max<std::int64_t>(a.rows - 1, 0) : 0;
+    for (std::int64_t k = first; k < a.rows; ++k) std::copy_n(a.row(k) + c, cols, to + k * kRowBlock);
   }
 }
 
@@ -208,10 +226,7 @@ void gemm_at(ConstMat a, ConstMat b, Mat c, Store store, float* scratch) {
     float* rows_packed = scratch + kc * kPanel;
     for (std::int64_t i0 = 0; i0 < c.rows; i0 += kRowsTransposed) {
       const std::int64_t i1 = std::min(c.rows, i0 + kRowsTransposed);
-      for (std::int64_t i = i0; i < i1; i += kRowBlock) {
-        const std::int64_t rows = std::min(kRowBlock, i1 - i);
-        pack_rows(a.block(k0, kc, i, rows), i + simd::kLanes <= a.cols, rows_packed + (i - i0) * kc);
-      }
+      pack_rows(a.block(k0, kc, i0, i1 - i0), a.cols - i0, rows_packed);
       TileArgs t{};
       t.start = kZeros;
       t.row_step = 1;

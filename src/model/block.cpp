@@ -14,6 +14,8 @@ using kernels::Store;
 
 namespace {
 
+constexpr std::int64_t kMostPatternFloats = 1LL << 19;  // 2 MB a block; beyond it backward computes patterns again
+
 std::int64_t flat_row(const RowSet& rows, std::int64_t sequence, std::int64_t r, std::int64_t tokens) {
   return sequence * tokens + rows.position[static_cast<std::size_t>(r)];
 }
@@ -24,6 +26,15 @@ void for_rows(const RowSet& rows, std::int64_t sequences, std::int64_t tokens, B
   for (std::int64_t b = 0; b < sequences; ++b) {
     const std::int64_t end = rows.offset[static_cast<std::size_t>(b + 1)];
     for (std::int64_t r = rows.offset[static_cast<std::size_t>(b)]; r < end; ++r) body(r, flat_row(rows, b, r, tokens));
+  }
+}
+
+// x becomes gelu(x); its slope is kept where a place is given.
+void activate(Mat x, Mat slope) {
+  if (slope.data != nullptr) {
+    kernels::gelu_with_slope(x, x, slope);
+  } else {
+    kernels::gelu_forward(x, x);
   }
 }
 
@@ -49,8 +60,7 @@ BlockScratch::BlockScratch(const ModelStructure& s, const Capacity& c) {
   const std::int64_t width = s.width();
   rows1 = Buffer(n * width);
   rows2 = Buffer(n * width);
-  wide1 = Buffer(n * s.config.model.mlp());
-  wide2 = Buffer(n * s.config.model.mlp());
+  wide = Buffer(n * s.config.model.mlp());
   product = Buffer(kernels::gemm_at_scratch(kernels::kDepthBlock));
   attention = Buffer(kernels::attention_scratch(s.tokens, s.tokens, s.head_width()));
   dq = Buffer(n * width);
@@ -67,7 +77,8 @@ Block::Block(const ModelStructure& structure, std::int64_t layer)
       scale_(
           static_cast<float>(structure.config.model.logit_scale / std::sqrt(static_cast<double>(structure.head_width())))) {}
 
-void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath path, bool projected_elsewhere) const {
+void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath path, bool projected_elsewhere,
+                     bool keep_patterns) const {
   const std::int64_t c = s_.width();
   const std::int64_t n = capacity.tokens;
   const std::int64_t r = path == AttentionPath::kPlain ? n : capacity.read_rows;
@@ -89,8 +100,11 @@ void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath 
   if (!post) saved.mlp_in = Buffer(r * c);
   saved.hat2 = Buffer(r * c);
   saved.rstd2 = Buffer(r);
-  saved.up = Buffer(r * s_.config.model.mlp());
-  if (s_.config.model.mlp_final_gelu) saved.down = Buffer(r * c);
+  saved.active = Buffer(r * s_.config.model.mlp());
+  saved.slope = Buffer(r * s_.config.model.mlp());
+  if (s_.config.model.mlp_final_gelu) saved.down_slope = Buffer(r * c);
+  const std::int64_t patterns = r * s_.heads() * s_.tokens;
+  if (keep_patterns && path != AttentionPath::kFolded && patterns <= kMostPatternFloats) saved.patterns = Buffer(patterns);
   if (path != AttentionPath::kPlain) {
     saved.read_h = Buffer(r * c);
     if (!post) saved.read_source = Buffer(r * c);
@@ -162,6 +176,12 @@ void Block::add_read_rows(const Pass& pass, ConstMat from, Mat to) const {
            [&](std::int64_t r, std::int64_t n) { kernels::axpy(1.0f, from.row(r), to.row(n), from.cols); });
 }
 
+Mat Block::pattern(const Pass& pass, BlockSaved& saved, std::int64_t sequence, std::int64_t head) const {
+  if (saved.patterns.data() == nullptr) return {};
+  const std::int64_t first = head * pass.rows->rows() + pass.rows->offset[static_cast<std::size_t>(sequence)];
+  return {saved.patterns.data() + first * s_.tokens, pass.rows->count(sequence), s_.tokens};
+}
+
 void Block::attend(const Pass& pass, BlockSaved& saved, Mat out) const {
   const std::int64_t d = s_.head_width();
   const std::int64_t t = s_.tokens;
@@ -185,6 +205,7 @@ void Block::attend(const Pass& pass, BlockSaved& saved, Mat out) const {
       io.v = saved.v.block(b * t, t, head * d, d);
       io.out = out.block(first, shape.queries, head * d, d);
       io.lse = saved.lse.data() + head * pass.rows->rows() + first;
+      if (pass.backward_follows) io.pattern = pattern(pass, saved, b, head);
       io.terms = pass.terms;
       ObserverTap tap(pass.observer, layer_, pass.first_sequence + b);
       if (pass.observer != nullptr) io.tap = &tap;
@@ -205,15 +226,17 @@ void Block::mlp(const Pass& pass, BlockSaved& saved, Mat out) const {
     input = saved.mlp_in.mat(r, c);
     kernels::layer_norm_forward(mid, {}, norm(pass, slots_.norm2_weight, slots_.norm2_bias), norm2, input);
   }
-  const Mat up = saved.up.mat(r, m);
-  kernels::gemm(input, w.up.forward, up, Store::kOverwrite, w.up.bias);
-  const Mat active = pass.scratch->wide1.mat(r, m);
-  kernels::gelu_forward(up, active);
-  const bool final_gelu = s_.config.model.mlp_final_gelu;
   const Mat y = pass.scratch->rows1.mat(r, c);
-  const Mat down = final_gelu ? saved.down.mat(r, c) : y;
-  kernels::gemm(active, w.down.forward, down, Store::kOverwrite, w.down.bias);
-  if (final_gelu) kernels::gelu_forward(down, y);
+  for (std::int64_t i = 0; i < r; i += kMlpRows) {
+    const std::int64_t n = std::min(kMlpRows, r - i);
+    const Mat active = saved.active.mat(r, m).row_block(i, n);
+    kernels::gemm(input.row_block(i, n), w.up.forward, active, Store::kOverwrite, w.up.bias);
+    activate(active, pass.backward_follows ? saved.slope.mat(r, m).row_block(i, n) : Mat());
+    const Mat down = y.row_block(i, n);
+    kernels::gemm(active, w.down.forward, down, Store::kOverwrite, w.down.bias);
+    if (s_.config.model.mlp_final_gelu)
+      activate(down, pass.backward_follows ? saved.down_slope.mat(r, c).row_block(i, n) : Mat());
+  }
   drop_rows(pass, *pass.rows, y, "mlp");
   if (s_.post_norm()) {
     kernels::layer_norm_forward(mid, y, norm(pass, slots_.norm2_weight, slots_.norm2_bias), norm2, out);

@@ -33,13 +33,16 @@ struct Capacity {
   std::int64_t read_rows = 0;  // most rows read in the last block
 };
 
+inline constexpr std::int64_t kMlpRows = 96;  // rows at once through the MLP: its hidden layer stays in the cache
+
 enum class AttentionPath { kPlain, kRows, kFolded };
 
 // What a block keeps from forward for backward. h, q, k, v are views: the first block's lie side by side in one buffer.
 struct BlockSaved {
   Mat h, q, k, v;  // (N,C) block input with PE; projections (q: rows read)
   Buffer own_h, own_q, own_k, own_v;
-  Buffer source, hat1, rstd1, attention_out, lse, mid, mlp_in, hat2, rstd2, up, down;
+  Buffer source, hat1, rstd1, attention_out, lse, patterns, mid, mlp_in, hat2, rstd2;
+  Buffer active, slope, down_slope;   // the MLP inside: its activation, slopes of its one or two GELUs
   Buffer read_h, read_source;         // rows read, kRows and kFolded
   Buffer folded_q, pattern, context;  // kFolded: (R, H, C), (R, H, T), (R, H, C)
 };
@@ -47,7 +50,7 @@ struct BlockSaved {
 // Space that all blocks share.
 struct BlockScratch {
   BlockScratch(const ModelStructure& structure, const Capacity& capacity);
-  Buffer rows1, rows2, wide1, wide2, product, attention, dq, dk, dv, dcontext, dfolded;
+  Buffer rows1, rows2, wide, product, attention, dq, dk, dv, dcontext, dfolded;
 };
 
 // Where backward puts the first block's gradients when projections are split (dh, dq, dk, dv), and what it skips then.
@@ -59,7 +62,8 @@ class Block {
  public:
   Block(const ModelStructure& structure, std::int64_t layer);
 
-  void allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath path, bool projected_elsewhere) const;
+  void allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath path, bool projected_elsewhere,
+                bool keep_patterns) const;
 
   struct Pass {
     const PackedWeights* weights;
@@ -71,6 +75,7 @@ class Block {
     std::int64_t first_sequence = 0;
     kernels::AttentionTerms* terms = nullptr;
     Observer* observer = nullptr;
+    bool backward_follows = false;  // keep what backward needs
     BlockScratch* scratch = nullptr;
   };
 
@@ -91,6 +96,7 @@ class Block {
   void folded_backward(const Pass& pass, BlockSaved& saved, Mat dattention, float* grads, Mat dq, Mat dsource) const;
   void projection_backward(const Pass& pass, ConstMat input, ConstMat dy, std::int64_t part, float* grads) const;
   void linear_backward(const Pass& pass, ConstMat input, ConstMat dy, const Linear& l, float* grads) const;
+  Mat pattern(const Pass& pass, BlockSaved& saved, std::int64_t sequence, std::int64_t head) const;  // null if not kept
   kernels::AttentionShape attention_shape(const Pass& pass) const;
   std::uint64_t attention_seed(const Pass& pass, std::int64_t sequence, std::int64_t head) const;
   kernels::AttentionTile folded_tile(const Pass& pass, std::int64_t sequence, std::int64_t head) const;

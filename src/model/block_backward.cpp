@@ -46,16 +46,19 @@ void Block::mlp_backward(const Pass& pass, BlockSaved& saved, Mat dout, float* g
     dy = pass.scratch->rows1.mat(r, c);
     copy_rows(dout, dy);
     drop_rows(pass, *pass.rows, dy, "mlp");
-    if (s_.config.model.mlp_final_gelu) kernels::gelu_backward(saved.down.mat(r, c), dy, dy);
+    if (s_.config.model.mlp_final_gelu) kernels::multiply_rows(saved.down_slope.mat(r, c), dy);
   }
-  const Mat dup = pass.scratch->wide1.mat(r, m);
-  const Mat active = pass.scratch->wide2.mat(r, m);
-  kernels::gemm(dy, w.down.backward, dup, Store::kOverwrite);
-  kernels::gelu_backward(saved.up.mat(r, m), dup, dup, active);
-  linear_backward(pass, active, dy, slots_.mlp_down, grads);
+  const Mat dup = pass.scratch->wide.mat(r, m);
+  for (std::int64_t i = 0; i < r; i += kMlpRows) {
+    const std::int64_t n = std::min(kMlpRows, r - i);
+    const Mat part = dup.row_block(i, n);
+    kernels::gemm(dy.row_block(i, n), w.down.backward, part, Store::kOverwrite);
+    kernels::multiply_rows(saved.slope.mat(r, m).row_block(i, n), part);
+    kernels::gemm(part, w.up.backward, dmid.row_block(i, n), Store::kOverwrite);
+  }
+  linear_backward(pass, saved.active.mat(r, m), dy, slots_.mlp_down, grads);
   const ConstMat input = s_.post_norm() ? saved.mid.mat(r, c) : saved.mlp_in.mat(r, c);
   linear_backward(pass, input, dup, slots_.mlp_up, grads);
-  kernels::gemm(dup, w.up.backward, dmid, Store::kOverwrite);
   if (!s_.post_norm()) {
     kernels::layer_norm_backward(dmid, weight2, norm2, dmid, grad(grads, slots_.norm2_weight),
                                  grad(grads, slots_.norm2_bias));
@@ -85,6 +88,7 @@ void Block::attend_backward(const Pass& pass, BlockSaved& saved, Mat dattention,
       io.dq = dq.block(first, shape.queries, head * d, d);
       io.dk = dk.block(b * t, t, head * d, d);
       io.dv = dv.block(b * t, t, head * d, d);
+      io.pattern = pattern(pass, saved, b, head);
       io.terms = pass.terms;
       kernels::attention_backward(shape, io, pass.scratch->attention.data());
       if (slots_.has_pe && s_.encoding->rotates()) {

@@ -83,7 +83,7 @@ void Block::folded_backward(const Pass& pass, BlockSaved& saved, Mat dattention,
   for (std::int64_t i = 0; i < dsource.rows; ++i) std::fill_n(dsource.row(i), c, 0.0f);
   for (std::int64_t i = 0; i < r; ++i) std::fill_n(dq.row(i), c, 0.0f);
 
-  const Mat ds_row = pass.scratch->wide1.mat(1, t);
+  const Mat ds_row = pass.scratch->wide.mat(1, t);
   for (std::int64_t b = 0; b < r; ++b) {
     for (std::int64_t h = 0; h < heads; ++h) {
       const kernels::AttentionTile tile = folded_tile(pass, b, h);

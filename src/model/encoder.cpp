@@ -32,6 +32,7 @@ Savings admitted_savings(const ModelStructure& s) {
     const bool folds = t.fold_single_query && one_row && encoding_folds && heads_fold && m.attention_dropout == 0;
     out.last = folds ? AttentionPath::kFolded : AttentionPath::kRows;
   }
+  out.keep_patterns = t.keep_patterns;
   const bool first_is_last = s.layers() == 1 && out.last != AttentionPath::kPlain;
   out.split_first = t.save_first_layer && s.layers() > 0 && !first_is_last && s.post_norm() && s.embed.weight >= 0 &&
                     s.config.pe.dropout == 0 && (s.shape.ids || s.shape.features <= kMostSplitFeatures);
@@ -105,7 +106,7 @@ EncoderPass::EncoderPass(const ModelStructure& s, std::int64_t max_sequences, co
     blocks_.emplace_back(s, l);
     const bool last = l + 1 == s.layers();
     blocks_.back().allocate(saved_[static_cast<std::size_t>(l)], capacity_, last ? savings_.last : AttentionPath::kPlain,
-                            l == 0 && savings_.split_first);
+                            l == 0 && savings_.split_first, savings_.keep_patterns);
   }
   final_ = Buffer(n * c);
   gradient_ = Buffer(n * c);
@@ -217,6 +218,7 @@ Mat EncoderPass::forward(const Prepared& prepared, const Microbatch& batch, cons
     }
     Block::Pass pass = block_pass(prepared, batch, step, l);
     pass.observer = observer;
+    pass.backward_follows = grads_ != nullptr;
     const bool last = l + 1 == s_.layers();
     const Mat out = last ? final_.mat(pass.rows->rows(), c) : saved_[static_cast<std::size_t>(l + 1)].own_h.mat(n, c);
     blocks_[static_cast<std::size_t>(l)].forward(pass, saved, projected, out);

@@ -20,6 +20,7 @@ namespace locus {
 struct Savings {
   AttentionPath last = AttentionPath::kPlain;
   bool split_first = false;
+  bool keep_patterns = false;
 };
 Savings admitted_savings(const ModelStructure& structure);
 Savings no_savings();

@@ -64,7 +64,7 @@ ReadoutPass::ReadoutPass(const ModelStructure& s, const Capacity& capacity)
   read_ = Buffer(rows * c);
   dread_ = Buffer(capacity.tokens * c);
   if (s.head0.weight >= 0) {
-    hidden_ = Buffer(rows * s.head0.out);
+    slope_ = Buffer(rows * s.head0.out);
     active_ = Buffer(rows * s.head0.out);
     dhidden_ = Buffer(rows * s.head0.out);
   }
@@ -115,8 +115,9 @@ Mat ReadoutPass::forward(const PackedWeights& weights, const Microbatch& batch, 
   const std::int64_t n = input_.rows;
   ConstMat top = input_;
   if (s_.head0.weight >= 0) {
-    kernels::gemm(input_, weights.head0().forward, hidden_.mat(n, s_.head0.out), Store::kOverwrite, weights.head0().bias);
-    kernels::gelu_forward(hidden_.mat(n, s_.head0.out), active_.mat(n, s_.head0.out));
+    kernels::gemm(input_, weights.head0().forward, slope_.mat(n, s_.head0.out), Store::kOverwrite, weights.head0().bias);
+    const Mat hidden = slope_.mat(n, s_.head0.out);
+    kernels::gelu_with_slope(hidden, active_.mat(n, s_.head0.out), hidden);
     top = active_.mat(n, s_.head0.out);
   }
   out_ = outputs_.mat(n, s_.shape.outputs);
@@ -184,7 +185,7 @@ void ReadoutPass::backward(const PackedWeights& weights, const Microbatch& batch
   if (s_.head0.weight >= 0) {
     const Mat dhidden = dhidden_.mat(n, s_.head0.out);
     linear_backward(weights.head(), s_.head, active_.mat(n, s_.head0.out), dy, grads, dhidden);
-    kernels::gelu_backward(hidden_.mat(n, s_.head0.out), dhidden, dhidden);
+    kernels::multiply_rows(slope_.mat(n, s_.head0.out), dhidden);
     linear_backward(weights.head0(), s_.head0, input_, dhidden, grads, dinput);
   } else {
     linear_backward(weights.head(), s_.head, input_, dy, grads, dinput);

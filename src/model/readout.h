@@ -38,7 +38,7 @@ class ReadoutPass {
   std::int64_t input_width_;
   std::int64_t outputs_rows_ = 0;
   Mat input_, out_;
-  Buffer read_, dread_, hidden_, active_, dhidden_, outputs_, doutputs_, product_;
+  Buffer read_, dread_, slope_, active_, dhidden_, outputs_, doutputs_, product_;
   Buffer normalized_, hat_, rstd_;
 };
 
