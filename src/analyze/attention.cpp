@@ -91,6 +91,22 @@ class AttentionAnalysis {
 
   void set_reference(const Reference& reference) { reference_ = &reference; }
 
+  // The kept examples themselves, for a look beside their maps: ids (-1 blank, N the target) and the cells the solver used.
+  void keep_puzzles() {
+    if (run_.config.study != Study::kLst || examples_.ids.empty()) return;
+    const std::int64_t kept = std::min(settings_.kept_examples, examples_.count);
+    const std::int64_t t = run_.tokens();
+    std::vector<float> ids, used;
+    for (std::int64_t i = 0; i < kept; ++i) {
+      const std::span<const std::int16_t> puzzle{examples_.ids.data() + i * t, static_cast<std::size_t>(t)};
+      ids.insert(ids.end(), puzzle.begin(), puzzle.end());
+      for (const bool cell : puzzle_cells(puzzle).used) used.push_back(cell ? 1.0f : 0.0f);
+    }
+    if (kept == 0) return;
+    result_.arrays.push_back({"example_tokens", {kept, t}, std::move(ids)});
+    result_.arrays.push_back({"example_used", {kept, t}, std::move(used)});
+  }
+
   void add(const AnalysisModel& model) {
     const bool keep = !model.is_snapshot();
     const AttentionMaps maps = attention_maps(run_, model, examples_, keep ? settings_.kept_examples : 0);
@@ -348,6 +364,7 @@ AttentionResult analyze_attention(const AnalysisRun& run, const Dataset& dataset
   const Reference reference = reference_maps(run, examples, settings, result);
   AttentionAnalysis analysis(run, dataset, examples, settings, result);
   analysis.set_reference(reference);
+  analysis.keep_puzzles();
   for (std::size_t m = 0; m < run.models.size(); ++m) {
     if (progress)
       progress("attention " + run.models[m].name, static_cast<double>(m + 1) / static_cast<double>(run.models.size() + 1));

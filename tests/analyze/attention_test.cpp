@@ -137,6 +137,30 @@ TEST(AttentionTest, knows_the_cells_a_puzzle_depends_on) {
   EXPECT_FALSE(cells.filled[3]);
 }
 
+TEST(AttentionTest, keeps_the_puzzles_beside_their_maps) {
+  const Dataset data = small_lst();
+  const AnalysisRun run = memory_run(tiny_lst_config({}), data, 0.3);
+  AnalyzeSettings settings;
+  settings.kept_examples = 2;
+  const AttentionResult result = analyze_attention(run, data, settings, {});
+  const auto array = [&](const std::string& name) -> const ResultArray& {
+    const auto it = std::find_if(result.arrays.begin(), result.arrays.end(), [&](const auto& a) { return a.name == name; });
+    if (it == result.arrays.end()) throw std::runtime_error("no array " + name);
+    return *it;
+  };
+  const ResultArray& tokens = array("example_tokens");
+  const ResultArray& used = array("example_used");
+  ASSERT_EQ(tokens.shape, (std::vector<std::int64_t>{2, 16}));
+  ASSERT_EQ(used.shape, tokens.shape);
+  for (std::size_t k = 0; k < 32; k += 16) {
+    const std::vector<std::int16_t> ids(tokens.values.begin() + static_cast<std::ptrdiff_t>(k),
+                                        tokens.values.begin() + static_cast<std::ptrdiff_t>(k + 16));
+    EXPECT_EQ(std::count(ids.begin(), ids.end(), 4), 1);
+    const PuzzleCells cells = puzzle_cells(ids);
+    for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(used.values[k + i], cells.used[i] ? 1 : 0);
+  }
+}
+
 const InterventionRow& find(const InterventionResult& r, const std::string& kind, double amount = kNotAvailable,
                             std::int64_t layer = -1) {
   for (const InterventionRow& row : r.rows) {

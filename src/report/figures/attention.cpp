@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxModels = 4;
 constexpr std::int64_t kMaxExamples = 3;
-constexpr int kTargetId = 4;  // ids of the Latin squares: symbols 0..n-1, then the target; blank -1
 
 std::vector<MatrixD> slices(const NdArray& array, std::size_t from, std::int64_t count, std::int64_t tokens) {
   std::vector<MatrixD> out;
@@ -47,13 +46,14 @@ void load_examples(const std::vector<NpzEntry>& entries, AttentionFigure::Model&
   const NdArray* ids = find(entries, "example_tokens", 2);
   const NdArray* used = find(entries, "example_used", 2);
   const std::int64_t each = model.layers * model.heads;
+  const int target = model.tokens.grid_cols;  // ids of the Latin squares: symbols 0..n-1, then the target; blank -1
   for (std::int64_t k = 0; k < std::min(kMaxExamples, maps->shape[0]); ++k) {
     AttentionFigure::Example example;
     example.maps = slices(*maps, static_cast<std::size_t>(k * each * tokens * tokens), each, tokens);
     const auto row = [&](const NdArray* a) { return a != nullptr && a->shape[0] > k && a->shape[1] == tokens; };
     for (std::int64_t t = 0; t < tokens && row(ids); ++t) {
       const double id = ids->values[static_cast<std::size_t>(k * tokens + t)];
-      example.symbols.push_back(id == kTargetId ? -1 : static_cast<int>(std::clamp(id, -1.0, 99.0)) + 1);
+      example.symbols.push_back(id == target ? -1 : static_cast<int>(std::clamp(id, -1.0, 99.0)) + 1);
     }
     for (std::int64_t t = 0; t < tokens && row(used); ++t)
       example.used.push_back(used->values[static_cast<std::size_t>(k * tokens + t)] > 0.5);
