@@ -16,6 +16,7 @@
 #include "run/build_info.h"
 #include "run/run_record.h"
 #include "stats/descriptive.h"
+#include "study/kept_analyses.h"
 
 namespace locus {
 namespace {
@@ -43,8 +44,11 @@ std::vector<KeptRun> read_kept(const std::string& folder) {
     KeptRun run;
     run.config = run_config_from_json(nlohmann::json(json.at("config")), file.string());
     run.status = json.at("summary").at("status");
-    for (const auto& [key, value] : json.at("summary").items()) {
-      if (value.is_number()) run.values[key] = value.get<double>();
+    for (const char* part : {"summary", "analyses"}) {
+      if (!json.contains(part)) continue;
+      for (const auto& [key, value] : json[part].items()) {
+        if (value.is_number()) run.values[key] = value.get<double>();
+      }
     }
     runs.push_back(std::move(run));
   }
@@ -70,20 +74,53 @@ std::vector<std::string> texts(const toml::table& table, const char* key) {
   return out;
 }
 
-std::string cell(const std::vector<double>& values, double scale, int digits) {
+// A column: "key", or "key | title | scale | digits | form"; form "each" lists all runs in place of mean and deviation.
+struct Column {
+  std::string key;
+  std::string title;
+  double scale = 1;
+  int digits = 1;
+  bool each = false;
+};
+
+Column parse_column(const std::string& text, double scale, int digits) {
+  std::vector<std::string> parts;
+  for (const std::string& part : split(text, '|')) parts.emplace_back(trim(part));
+  Column column{parts[0], parts[0], scale, digits, false};
+  try {
+    if (parts.size() > 1) column.title = parts[1];
+    if (parts.size() > 2) column.scale = std::stod(parts[2]);
+    if (parts.size() > 3) column.digits = std::stoi(parts[3]);
+  } catch (const std::logic_error&) {
+    throw DataError({.what = "a column's scale or digits is no number", .got = text, .expected = "key | title | 100 | 1"});
+  }
+  column.each = parts.size() > 4 && parts[4] == "each";
+  return column;
+}
+
+std::string cell(const std::vector<double>& values, const Column& column) {
   if (values.empty()) return "–";
-  const double mean = stats::mean(values) * scale;
-  if (values.size() < 2) return fmt::format("{:.{}f}", mean, digits);
-  return fmt::format("{:.{}f} ± {:.{}f}", mean, digits, stats::sd(values) * scale, digits);
+  const auto number = [&](double x) { return fmt::format("{:.{}f}", x * column.scale, column.digits); };
+  if (column.each) {
+    std::vector<std::string> all;
+    for (const double x : values) all.push_back(number(x));
+    return join(all, ", ");
+  }
+  const std::string mean = number(stats::mean(values));
+  return values.size() < 2 ? mean : mean + " ± " + number(stats::sd(values));
 }
 
 // A table of the tables file: which runs, one row an encoding, measures as mean and standard deviation over seeds.
 std::string make_table(const toml::table& spec, const fs::path& root) {
   const std::vector<KeptRun> runs = read_kept((root / spec["from"].value_or(std::string{})).string());
   const std::vector<std::string> where = texts(spec, "where");
-  const std::vector<std::string> measures = texts(spec, "measures");
-  const double scale = spec["scale"].value_or(1.0);
-  const int digits = static_cast<int>(spec["digits"].value_or(std::int64_t{1}));
+  std::vector<Column> columns;
+  std::vector<std::string> titles;
+  for (const std::string& text : texts(spec, "measures")) {
+    columns.push_back(
+        parse_column(text, spec["scale"].value_or(1.0), static_cast<int>(spec["digits"].value_or(std::int64_t{1}))));
+    titles.push_back(columns.back().title);
+  }
   const toml::table* published = spec["published"].as_table();
   std::vector<std::string> order;
   std::map<std::string, std::vector<const KeptRun*>> groups;
@@ -95,17 +132,17 @@ std::string make_table(const toml::table& spec, const fs::path& root) {
   }
   std::sort(order.begin(), order.end());
   std::string out =
-      "| encoding | seeds | " + join(measures, " | ") + (published != nullptr ? " | published |\n" : " |\n") + "|---|---|";
-  for (std::size_t i = 0; i < measures.size() + (published != nullptr ? 1 : 0); ++i) out += "---|";
+      "| encoding | seeds | " + join(titles, " | ") + (published != nullptr ? " | published |\n" : " |\n") + "|---|---|";
+  for (std::size_t i = 0; i < columns.size() + (published != nullptr ? 1 : 0); ++i) out += "---|";
   out += "\n";
   for (const std::string& label : order) {
     std::vector<std::string> cells = {label, std::to_string(groups[label].size())};
-    for (const std::string& measure : measures) {
+    for (const Column& column : columns) {
       std::vector<double> values;
       for (const KeptRun* run : groups[label]) {
-        if (const auto found = run->values.find(measure); found != run->values.end()) values.push_back(found->second);
+        if (const auto found = run->values.find(column.key); found != run->values.end()) values.push_back(found->second);
       }
-      cells.push_back(cell(values, scale, digits));
+      cells.push_back(cell(values, column));
     }
     if (published != nullptr) cells.push_back((*published)[label].value_or(std::string("–")));
     out += "| " + join(cells, " | ") + " |\n";
@@ -152,6 +189,7 @@ KeptResults keep_results(const std::vector<std::string>& dirs, const std::string
     json["config"]["series"]["files"] = Json::array();
     json["config"]["series"]["atlas"] = "";
     json["summary"] = Json::parse(read_text_file(path / "summary.json"));
+    if (const Json analyses = flat_analyses(path.string()); !analyses.empty()) json["analyses"] = analyses;
     json["commit"] = build_info().commit;
     const std::string label = std::regex_replace(encoding_label(*run.config), std::regex("[^A-Za-z0-9.]+"), "-");
     const std::string file =

@@ -1,0 +1,14 @@
+// The analyses of a run as one flat list of numbers, small enough to keep in the repository.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace locus {
+
+// {"recovery.truths.final.layer0.raw.cosine.sinusoid.pearson": 0.41, ...} from the JSON files below run/analysis: the rows
+// of the initial and the final model, named by what identifies them. Rows that differ in repeat or source are averaged;
+// single positions, tensors or conditions and interventions in a single layer stay in the run folder.
+nlohmann::ordered_json flat_analyses(const std::string& run_path);
+
+}  // namespace locus

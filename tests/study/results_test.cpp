@@ -1,0 +1,100 @@
+// Kept results say what the run said, and tables show what was kept.
+#include "study/results.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "config/load.h"
+#include "core/error.h"
+#include "io/file.h"
+#include "study/kept_analyses.h"
+
+namespace locus {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+class ResultsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    root_ = fs::path(testing::TempDir()) /
+            ("results-" + std::to_string(::getpid()) + "-" + testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::create_directories(root_ / "docs" / "experiments");
+    fs::create_directories(root_ / "results");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void keep(const std::string& name, double sigma, int seed, double accuracy) const {
+    Json json;
+    RunConfig config;
+    config.pe.sigma = sigma;
+    config.seed = seed;
+    json["config"] = to_json(config);
+    json["summary"] = {{"status", "finished"}, {"heldout.accuracy", accuracy}};
+    json["analyses"] = {{"recovery.r", accuracy / 2}};
+    write_file_atomic((root_ / "results" / (name + ".json")).string(), json.dump());
+  }
+  std::string fill(const std::string& tables) const {
+    const fs::path document = root_ / "docs" / "experiments" / "x.md";
+    write_file_atomic(document.string(), "before\n<!-- table main -->old<!-- end -->\nafter\n");
+    write_file_atomic((root_ / "docs" / "experiments" / "x.tables.toml").string(), tables);
+    return fill_tables(document.string());
+  }
+
+  fs::path root_;
+};
+
+TEST_F(ResultsTest, tables_show_means_deviations_and_every_run) {
+  keep("a", 0.5, 0, 0.9);
+  keep("b", 0.5, 1, 0.8);
+  keep("c", 2, 0, 0.25);
+  const std::string text = fill(R"([main]
+from = "results"
+measures = ["heldout.accuracy | held-out % | 100 | 1", "heldout.accuracy | each | 100 | 0 | each", "recovery.r | r | 1 | 2"]
+published = { "learned sigma 2" = "37.7" }
+)");
+  EXPECT_NE(text.find("| encoding | seeds | held-out % | each | r | published |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| learned sigma 0.5 | 2 | 85.0 ± 7.1 | 90, 80 | 0.43 ± 0.04 | – |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| learned sigma 2 | 1 | 25.0 | 25 | 0.12 | 37.7 |"), std::string::npos) << text;
+  EXPECT_EQ(text.find("old"), std::string::npos);
+  EXPECT_EQ(text.substr(text.size() - 6), "after\n");
+}
+
+TEST_F(ResultsTest, where_chooses_runs_and_a_wrong_column_is_reported) {
+  keep("a", 0.5, 0, 0.9);
+  keep("b", 0.5, 1, 0.8);
+  const std::string text = fill("[main]\nfrom = \"results\"\nwhere = [\"seed=1\"]\nmeasures = [\"heldout.accuracy\"]\n");
+  EXPECT_NE(text.find("| learned sigma 0.5 | 1 | 0.8 |"), std::string::npos) << text;
+  EXPECT_THROW(fill("[main]\nfrom = \"results\"\nmeasures = [\"heldout.accuracy | x | many\"]\n"), DataError);
+  EXPECT_THROW(fill("[other]\nfrom = \"results\"\n"), DataError);
+}
+
+TEST_F(ResultsTest, analyses_become_named_numbers) {
+  fs::create_directories(root_ / "analysis");
+  const auto write = [&](const char* name, const Json& json) {
+    write_file_atomic((root_ / "analysis" / name).string(), json.dump());
+  };
+  write("recovery.json",
+        {{"available", true},
+         {"truths",
+          {{{"model", "final"}, {"epoch", -1}, {"layer", 0}, {"code", "raw"}, {"truth", "W"}, {"pearson", 0.123456789}},
+           {{"model", "snapshots/5"}, {"epoch", 5}, {"layer", 0}, {"code", "raw"}, {"truth", "W"}, {"pearson", 1}}}}});
+  write("interventions.json",
+        {{"available", true},
+         {"rows",
+          {{{"kind", "shuffled"}, {"layer", -1}, {"token", -1}, {"repeat", 0}, {"split", "heldout"}, {"accuracy", 0.2}},
+           {{"kind", "shuffled"}, {"layer", -1}, {"token", -1}, {"repeat", 1}, {"split", "heldout"}, {"accuracy", 0.4}},
+           {{"kind", "shuffled"}, {"layer", 2}, {"token", -1}, {"repeat", 0}, {"split", "heldout"}, {"accuracy", 0.9}},
+           {{"kind", "lesion"}, {"layer", -1}, {"token", 3}, {"repeat", 0}, {"split", "heldout"}, {"accuracy", 0.7}}}}});
+  write("networks.json", {{"available", false}, {"rows", {{{"model", "final"}, {"q", 1}}}}});
+  const Json flat = flat_analyses(root_.string());
+  EXPECT_EQ(flat.size(), 2u) << flat.dump();
+  EXPECT_EQ(flat.value("recovery.truths.final.layer0.raw.W.pearson", 0.0), 0.123457);
+  EXPECT_NEAR(flat.value("interventions.shuffled.heldout.accuracy", 0.0), 0.3, 1e-12);
+}
+
+}  // namespace
+}  // namespace locus
