@@ -14,6 +14,7 @@ using kernels::Store;
 namespace {
 
 constexpr std::int64_t kMostSplitFeatures = 64;
+constexpr std::int64_t kTokensAPair = 4;                // in a batch, for the table of pairs to pay
 constexpr std::int64_t kMostPatternFloats = 1LL << 18;  // 1 MB a sequence; beyond it backward computes patterns again
 
 void fill_zero(Buffer& buffer, std::int64_t n) { std::fill_n(buffer.data(), n, 0.0f); }
@@ -37,10 +38,11 @@ Savings admitted_savings(const ModelStructure& s) {
   const bool first_is_last = s.layers() == 1 && out.last != AttentionPath::kPlain;
   out.split_first = t.save_first_layer && s.layers() > 0 && !first_is_last && s.post_norm() && s.embed.weight >= 0 &&
                     s.config.pe.dropout == 0 && (s.shape.ids || s.shape.features <= kMostSplitFeatures);
+  const std::int64_t pairs = Embedding(s).variants() * s.tokens;
   const bool only_added = s.layers() > 0 && (!s.blocks[0].has_pe || s.encoding->adds_to_input());
   out.table_first = out.split_first && t.table_first_layer && s.shape.ids && only_added && m.heads == 1 &&
                     s.blocks[0].out_proj.weight >= 0 && m.attention_dropout == 0 && m.residual_dropout == 0 &&
-                    Embedding(s).variants() * s.tokens <= kMostPairs;
+                    pairs <= kMostPairs && t.batch * s.tokens >= kTokensAPair * pairs;
   return out;
 }
 

@@ -178,10 +178,8 @@ TEST(EngineGradientCoverageTest, every_path_of_the_first_and_last_block_is_taken
   Spec s = base_spec({reference::PeKind::kLearned, 1, false}, 7, 16);
   EXPECT_EQ(admitted_savings(RandomEngine(s, 1).structure()).last, AttentionPath::kFolded);
   EXPECT_TRUE(admitted_savings(RandomEngine(s, 1).structure()).split_first);
-  EXPECT_TRUE(admitted_savings(RandomEngine(s, 1).structure()).table_first);
   EXPECT_TRUE(admitted_savings(RandomEngine(s, 1).structure()).keep_patterns);
   s.heads = 4;
-  EXPECT_FALSE(admitted_savings(RandomEngine(s, 1).structure()).table_first);
   EXPECT_EQ(admitted_savings(RandomEngine(s, 1).structure()).last, AttentionPath::kRows);
   s.width = 64;
   EXPECT_EQ(admitted_savings(RandomEngine(s, 1).structure()).last, AttentionPath::kFolded);
