@@ -17,11 +17,13 @@
 
 namespace locus {
 
+// The first block: as the others; projections of tokens and positions apart; besides, attention by pairs of them.
+enum class FirstPath { kPlain, kSplit, kTable };
+
 // Which exact savings a model admits: the one place that decides it.
 struct Savings {
+  FirstPath first = FirstPath::kPlain;
   AttentionPath last = AttentionPath::kPlain;
-  bool split_first = false;
-  bool table_first = false;  // besides split_first
   bool keep_patterns = false;
 };
 Savings admitted_savings(const ModelStructure& structure);
@@ -93,6 +95,7 @@ class EncoderPass {
   void input_dropout(const Microbatch& batch, const StepContext& step, std::int64_t layer, Mat h) const;
   std::vector<const float*> pe_params(const Prepared& prepared, std::int64_t layer) const;
   std::vector<float*> pe_grads(std::int64_t layer) const;
+  bool splits_first() const { return savings_.first != FirstPath::kPlain; }
   bool only_rows() const { return savings_.last != AttentionPath::kPlain; }
 
   const ModelStructure& s_;
@@ -105,7 +108,7 @@ class EncoderPass {
   ReadoutPass readout_;
   RowSet all_, read_;
   Buffer final_, gradient_, dgradient_, split_, dsplit_;
-  std::unique_ptr<FirstAttention> first_attention_;  // with table_first
+  std::unique_ptr<FirstAttention> first_attention_;  // with FirstPath::kTable
   Buffer dtokens_, dpositions_;                      // sums over a shard: (rows, C or 4C), (T, C or 4C)
   std::vector<std::unique_ptr<kernels::AttentionTerms>> terms_;
   float* grads_ = nullptr;

@@ -67,9 +67,9 @@ TEST_P(IdInputsTest, savings_of_the_first_block_agree_with_the_plain_way) {
   shape.ids = true;
   const ModelStructure s = make_structure(config, shape, {});
   Savings table = admitted_savings(s);
-  ASSERT_TRUE(table.table_first);
+  ASSERT_EQ(table.first, FirstPath::kTable);
   Savings split = table;
-  split.table_first = false;
+  split.first = FirstPath::kSplit;
   const BatchData batch = puzzles(20, 16, 5);
   const Gradients plain = gradients(s, no_savings(), batch);
   for (const Savings& savings : {table, split}) {
