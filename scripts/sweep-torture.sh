@@ -15,9 +15,9 @@ cat >"$work/sweep.toml" <<'TOML'
 model.layers = 1
 model.width = 8
 train.batch = 16
-stop.epochs = 300
+stop.epochs = 500
 watch.eval_every = 50
-watch.checkpoint_every = 10
+watch.checkpoint_every = 5
 lst.per_difficulty = 20
 lst.heldout_items = 2
 lst.min_distance = 0.3

@@ -228,7 +228,7 @@ TEST_F(SweepTest, stopped_as_early_as_can_be_nothing_is_half_done) {
   }
   // While the puzzles are made there is nothing to save yet, and nobody waits for them.
   const Result r = shell("export LOCUS_CACHE=" + (folder_ / "cache") + "; " + LOCUS_BINARY + " train " + tiny +
-                         " lst.per_difficulty=2000000 --out " + (folder_ / "big") +
+                         " lst.per_difficulty=1000000 --out " + (folder_ / "big") +
                          " & while read -r stat </proc/$!/stat; do set -- $stat; [ ${14} -ge 20 ] && break; sleep 0.02; "
                          "done; kill -TERM $!; wait $!");
   EXPECT_EQ(r.code, 75) << r.output;
