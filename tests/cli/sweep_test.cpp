@@ -245,6 +245,17 @@ TEST_F(SweepTest, stopped_by_a_signal_it_goes_on_later) {
   EXPECT_EQ(ends(), 2);
 }
 
+TEST_F(SweepTest, asked_again_it_stops_without_waiting_for_checkpoints) {
+  // A worker that hangs can write none.
+  const Result r = shell(command(std::string(kLong) + "seed=0") + " & parent=$!\n" +
+                         stop_worker_at((folder_ / "out") + "/cells/*/checkpoints/0*") +
+                         "for i in $(seq 100); do kill -TERM $parent 2>/dev/null || break; sleep 0.2; done; wait $parent");
+  EXPECT_EQ(r.code, 75) << r.output;
+  EXPECT_NE(r.output.find("0 cells finished (0 now), 0 failed, 1 left"), std::string::npos) << r.output;
+  EXPECT_EQ(sweep_json(std::string(kLong) + "seed=0")["finished"], 1);
+  EXPECT_NE(text_of_logs().find("resumed from step"), std::string::npos);
+}
+
 TEST_F(SweepTest, dry_run_leaves_no_trace) {
   const nlohmann::json j = sweep_json("pe.sigma=0.1,2 seed=0..2 --dry-run");
   EXPECT_EQ(j["count"], 6);
