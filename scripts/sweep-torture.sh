@@ -15,9 +15,9 @@ cat >"$work/sweep.toml" <<'TOML'
 model.layers = 1
 model.width = 8
 train.batch = 16
-stop.epochs = 300
+stop.epochs = 500
 watch.eval_every = 50
-watch.checkpoint_every = 10
+watch.checkpoint_every = 5
 lst.per_difficulty = 20
 lst.heldout_items = 2
 lst.min_distance = 0.3
@@ -28,13 +28,14 @@ optim.lr = [1e-3, 1e-4]
 seed = "0..9"
 TOML
 
-# A subshell that becomes the program: in the background its id is that of the sweep itself.
-sweep() (exec "$LOCUS" sweep "$work/sweep.toml" --out "$work/$1" --jobs 2 --quiet)
+# An array and no function: in the background $! is then the sweep itself and not a shell around it.
+sweep=("$LOCUS" sweep "$work/sweep.toml" --jobs 2 --quiet --out)
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 nap() { sleep "$(($1 / 1000)).$(printf '%03d' $(($1 % 1000)))"; }
 # count PATTERN FILES: how often it stands in each, one number a line.
 count() { grep -hc -- "$@" || true; }
 sum() { awk '{ n += $1 } END { print n + 0 }'; }
+finished() { cat "$work/$1"/cells/*/log.txt 2>/dev/null | grep -c ' finished: ' || true; }
 # Workers of a sweep that are past their start: they have files of their run open.
 at_work() {
   local worker folder
@@ -47,18 +48,19 @@ at_work() {
 
 say "60 cells undisturbed"
 start=$(milliseconds)
-sweep calm >/dev/null
+"${sweep[@]}" "$work/calm" >/dev/null
 calm=$(($(milliseconds) - start))
 
-# All kills together take less time than the undisturbed sweep, so that it is never done before the last of them.
-longest=$((6 * calm / 5 / kills + 1))
+longest=$((2 * calm / kills + 1))
 say "60 cells again ($((calm / 1000)) s undisturbed), $kills kills"
 killed=0 parents=0 workers=0 working=0
 while ((killed < kills)); do
-  sweep torn >"$work/torn.out" 2>&1 &
+  "${sweep[@]}" "$work/torn" >"$work/torn.out" 2>&1 &
   parent=$!
-  nap $(((RANDOM * 32768 + RANDOM) % longest))
-  kill -0 "$parent" 2>/dev/null || fail "the sweep came to its end after $killed kills: $(cat "$work/torn.out")"
+  # Not later than its share of the work is done, so that no kill comes after the end.
+  moment=$(($(milliseconds) + (RANDOM * 32768 + RANDOM) % longest))
+  while (($(milliseconds) < moment && $(finished torn) < 50 * (killed + 1) / kills)); do nap 10; done
+  kill -0 "$parent" || break
   children=$(pgrep -P "$parent" || true)
   working=$((working + $(at_work "$parent" | wc -l)))
   what=$((RANDOM % 3))
@@ -66,16 +68,17 @@ while ((killed < kills)); do
     kill -KILL "$parent" && parents=$((parents + 1))
   fi
   if ((what != 0)); then
-    for child in $children; do kill -KILL "$child" 2>/dev/null && workers=$((workers + 1)); done
+    for child in $children; do kill -KILL "$child" && workers=$((workers + 1)); done
   fi
   killed=$((killed + 1))
   # A parent that lost only its workers goes on with other cells for a moment before it is killed too.
   nap $((RANDOM % 500))
-  kill -KILL "$parent" 2>/dev/null || true
-  { wait "$parent" || true; } 2>/dev/null
-done
-left=$((60 - $(find "$work/torn/cells" -name summary.json -exec grep -lE '"status": "(finished|converged)"' {} + | wc -l)))
-until sweep torn >"$work/torn.out"; do
+  kill -KILL "$parent" || true
+  wait "$parent" || true
+done 2>"$work/notes" # of the shell, about killed jobs
+((killed == kills)) || fail "the sweep came to its end after $killed kills: $(cat "$work/torn.out")"
+left=$((60 - $(finished torn)))
+until "${sweep[@]}" "$work/torn" >"$work/torn.out"; do
   code=$?
   [[ $code -eq 75 ]] || fail "the last sweep ended with $code: $(cat "$work/torn.out")"
 done

@@ -303,6 +303,7 @@ void Program::add_sweeps() {
   c->add_flag("--fail-fast", sweep_.fail_fast, "Stop at the first failure");
   c->add_option("--max-hours", sweep_.max_hours, "Then write checkpoints and exit 75")->check(CLI::PositiveNumber);
   common(c, sweep_);
+  c->get_option("--threads")->description("Threads of each cell (default: 1)");
   on(c, [this] { return run_sweep(sweep_, "/proc/self/exe", command_line_); });
 
   c = command("compare", "Means, intervals, paired tests and effect sizes between the values of a key",

@@ -197,9 +197,8 @@ int run_sweep(const SweepOptions& options, const std::string& program, const std
   SweepView view(plan, metric_of(plan), options.quiet);
   const SweepOutcome outcome = run_cells(run, view.hooks());
   view.finish();
-  int code = kExitDone;
-  if (outcome.left > 0) code = kExitAgain;
-  if (!outcome.failures.empty() && !outcome.stopped) code = kExitSomeFailed;
+  int code = outcome.failures.empty() ? kExitDone : kExitSomeFailed;
+  if (outcome.left > 0 && (outcome.stopped || outcome.failures.empty())) code = kExitAgain;
   print_outcome(options, plan, outcome, code);
   return code;
 }

@@ -89,34 +89,40 @@ SignatureLine run_line(const RunConfig& config, const Dataset& dataset, std::str
 
 }  // namespace
 
-std::vector<SignatureLine> behaviour_lines() {
-  const Dataset dataset = make_dataset(tiny_config(PeKind::kNone));
+std::vector<SignatureLine> behaviour_lines(const std::function<void(RunConfig&)>& change) {
+  const auto changed = [&](RunConfig config) {
+    if (change) change(config);
+    return config;
+  };
+  const Dataset dataset = make_dataset(changed(tiny_config(PeKind::kNone)));
   std::vector<SignatureLine> lines;
   for (std::size_t k = 0; k < kPeKindNames.size(); ++k) {
-    lines.push_back(run_line(tiny_config(static_cast<PeKind>(k)), dataset, std::string(kPeKindNames[k]) + "/adam"));
+    lines.push_back(run_line(changed(tiny_config(static_cast<PeKind>(k))), dataset, std::string(kPeKindNames[k]) + "/adam"));
   }
   RunConfig sgd = tiny_config(PeKind::kLearned);
   sgd.optim.kind = OptimizerKind::kSgd;
   sgd.optim.momentum = 0.9;
   sgd.optim.clip_norm = 1;
-  lines.push_back(run_line(sgd, dataset, "learned/sgd"));
+  lines.push_back(run_line(changed(sgd), dataset, "learned/sgd"));
   RunConfig decay = tiny_config(PeKind::kLearned);
   decay.optim.kind = OptimizerKind::kAdamW;
   decay.optim.weight_decay = 0.1;
-  lines.push_back(run_line(decay, dataset, "learned/adamw"));
+  lines.push_back(run_line(changed(decay), dataset, "learned/adamw"));
   return lines;
 }
 
+std::string signature_of(const std::vector<SignatureLine>& lines) {
+  std::string text;
+  for (const SignatureLine& line : lines) {
+    text += line.name;
+    for (const double loss : line.losses) text += fmt::format(" {:.4f}", loss);
+    text += '\n';
+  }
+  return sha256_hex(text).substr(0, 12);
+}
+
 std::string behaviour_signature() {
-  static const std::string signature = [] {
-    std::string text;
-    for (const SignatureLine& line : behaviour_lines()) {
-      text += line.name;
-      for (const double loss : line.losses) text += fmt::format(" {:.4f}", loss);
-      text += '\n';
-    }
-    return sha256_hex(text).substr(0, 12);
-  }();
+  static const std::string signature = signature_of(behaviour_lines());
   return signature;
 }
 

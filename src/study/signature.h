@@ -2,8 +2,11 @@
 // rounded so that they hold on any machine. It changes when initialisation, data order, masks, encodings or optimisers do.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
+
+#include "config/run_config.h"
 
 namespace locus {
 
@@ -12,7 +15,9 @@ struct SignatureLine {
   std::vector<double> losses;  // of each step
 };
 
-std::vector<SignatureLine> behaviour_lines();
-std::string behaviour_signature();  // 12 hexadecimal digits; computed once a process
+// `change` is applied to every configuration first; tests see by it what the lines react to.
+std::vector<SignatureLine> behaviour_lines(const std::function<void(RunConfig&)>& change = {});
+std::string signature_of(const std::vector<SignatureLine>& lines);  // 12 hexadecimal digits
+std::string behaviour_signature();                                  // of the lines as they are; computed once a process
 
 }  // namespace locus

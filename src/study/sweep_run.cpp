@@ -166,7 +166,8 @@ class Scheduler {
 
   void ended(Running& job, const Waiting& waiting, int status) {
     const double seconds = since(job.start);
-    const CellOutcome end = worker_outcome(status, folder_, job.cell->hash, job.process.log_start);
+    CellOutcome end = worker_outcome(status, folder_, job.cell->hash, job.process.log_start);
+    if (killing_ && end.status == CellStatus::kKilled) end.status = CellStatus::kInterrupted;  // by this sweep itself
     if (end.status == CellStatus::kFinished) {
       std::error_code ignored;
       fs::remove(folder_.config(job.cell->hash), ignored);
@@ -186,7 +187,8 @@ class Scheduler {
 
   void stop(int signal, bool outside) {
     // Asked twice: whoever asks does not want to wait for checkpoints.
-    const int how = stopping_ && outside ? SIGKILL : signal;
+    killing_ = killing_ || (stopping_ && outside);
+    const int how = killing_ ? SIGKILL : signal;
     stopping_ = true;
     if (outside) outcome_.stopped = true;
     for (const auto& [job, waiting] : running_) ::kill(job.process.pid, how);
@@ -235,6 +237,7 @@ class Scheduler {
   double seconds_ = 0;
   double collect_cost_ = 0;
   bool stopping_ = false;
+  bool killing_ = false;
   bool changed_ = false;
 };
 

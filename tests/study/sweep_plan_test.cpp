@@ -1,11 +1,15 @@
 // The cells of a sweep: which there are, in which order, and what their hashes depend on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
 #include <fstream>
+#include <iterator>
 #include <set>
 
 #include "core/error.h"
 #include "study/sweep_plan.h"
+#include "study/sweep_results.h"
 #include "tests/support/fake_run.h"
 
 namespace locus {
@@ -160,11 +164,42 @@ TEST(SweepPlanTest, mistakes_in_a_file_name_the_place) {
   }
 }
 
-TEST(SweepPlanTest, ten_thousand_cells_are_planned_quickly) {
-  const auto start = std::chrono::steady_clock::now();
+// Processor time, for other programs may use the machine as well; generous for builds that are not optimised.
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+#ifdef NDEBUG
+constexpr double kPlanSeconds = 2;
+constexpr double kCollectSeconds = 10;
+#else
+constexpr double kPlanSeconds = 20;
+constexpr double kCollectSeconds = 100;
+#endif
+
+TEST(SweepPlanTest, ten_thousand_cells_are_planned_and_collected_quickly) {
+  double start = cpu_seconds();
   const SweepPlan plan = plan_of({"", {"pe.sigma=0.01..10:100:log", "optim.lr=1e-5..1e-2:10:log", "seed=0..9"}, {}});
   EXPECT_EQ(plan.cells.size(), 10000u);
-  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 20.0);
+  EXPECT_LT(cpu_seconds() - start, kPlanSeconds);
+
+  const TempFolder folder("sweep_many");
+  const SweepFolder sweep(folder / "out");
+  sweep.prepare();
+  sweep.write_plan(plan);
+  Summary summary;
+  summary.status = RunStatus::kFinished;
+  for (const char* split : {"train", "test", "validation", "heldout"}) {
+    for (const char* measure : {"loss", "accuracy", "accuracy.binary", "accuracy.ternary", "accuracy.quaternary"})
+      summary.values.emplace_back(fmt::format("{}.{}", split, measure), 0.25);
+  }
+  write_summary_file(folder / "summary.json", summary);
+  for (const SweepCell& cell : plan.cells) {
+    std::filesystem::create_directory(sweep.run(cell.hash));
+    std::filesystem::create_hard_link(folder / "summary.json", sweep.run(cell.hash) / "summary.json");
+  }
+  start = cpu_seconds();
+  write_results(sweep);
+  EXPECT_LT(cpu_seconds() - start, kCollectSeconds);
+  std::ifstream csv(folder / "out/results.csv");
+  EXPECT_EQ(std::count(std::istreambuf_iterator<char>(csv), {}, '\n'), 1 + 10000 * 20);
 }
 
 TEST(SweepFilesTest, the_committed_sweeps_are_readable) {
