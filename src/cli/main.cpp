@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
@@ -361,4 +362,9 @@ void Program::add_bench() {
 }  // namespace
 }  // namespace locus::cli
 
-int main(int argc, char** argv) { return locus::cli::Program(argc, argv).run(); }
+int main(int argc, char** argv) {
+  // Before any work: whoever stops a run that can be continued shall read so from the exit code, however early it is.
+  const std::string_view command = argc > 1 ? argv[1] : "";
+  if (command == "train" || command == "fit" || command == "sweep" || command == "demo") locus::cli::install_early_stop();
+  return locus::cli::Program(argc, argv).run();
+}

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -55,7 +56,8 @@ struct Estimate {
 };
 
 // Cells of the same size cost the same; the first few sizes are measured, others take the mean of these.
-Estimate estimate(const SweepPlan& plan, const std::vector<const SweepCell*>& cells, int threads) {
+Estimate estimate(const SweepPlan& plan, const std::vector<const SweepCell*>& cells, int threads,
+                  const std::atomic<int>& stop) {
   std::map<std::string, std::pair<const SweepCell*, std::int64_t>> groups;
   for (const SweepCell* cell : cells) {
     auto& group = groups[cost_group(plan.config(*cell))];
@@ -69,7 +71,7 @@ Estimate estimate(const SweepPlan& plan, const std::vector<const SweepCell*>& ce
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first->index < b.first->index; });
   double counted = 0;
   for (const auto& [cell, count] : order) {
-    if (out.measured == kCalibrations) break;
+    if (out.measured == kCalibrations || stop != 0) break;
     const CellCost cost = measure_cell(plan.config(*cell), kCalibrationSeconds, threads);
     if (cost.seconds < 0) out.known = false;
     out.upper = out.upper || cost.upper;
@@ -85,7 +87,8 @@ Estimate estimate(const SweepPlan& plan, const std::vector<const SweepCell*>& ce
   return out;
 }
 
-int dry_run(const SweepOptions& options, const SweepPlan& plan, const std::vector<std::int64_t>& chosen, int jobs) {
+int dry_run(const SweepOptions& options, const SweepPlan& plan, const std::vector<std::int64_t>& chosen, int jobs,
+            const std::atomic<int>& stop) {
   const SweepFolder folder(options.out);
   std::vector<const SweepCell*> open;
   nlohmann::ordered_json cells = nlohmann::ordered_json::array();
@@ -104,24 +107,25 @@ int dry_run(const SweepOptions& options, const SweepPlan& plan, const std::vecto
     }
   }
   const int threads = std::max(1, options.threads);
-  const Estimate cost = estimate(plan, open, threads);
-  const double hours = cost.seconds / jobs;
+  const Estimate cost = estimate(plan, open, threads, stop);
+  if (stop != 0) return kExitAgain;
+  const double seconds = cost.seconds / jobs;
   if (options.json) {
     nlohmann::ordered_json json;
     json["cells"] = std::move(cells);
     json["count"] = chosen.size();
     json["to_run"] = open.size();
     json["jobs"] = jobs;
-    if (cost.known) json["seconds"] = hours;
+    if (cost.known) json["seconds"] = seconds;
     json["disk_bytes"] = cost.disk;
     print_line(json.dump(1));
     return kExitDone;
   }
   print_line(table + fmt::format("{} cells, {} of them to run", chosen.size(), open.size()));
   if (open.empty()) return kExitDone;
-  print_line(cost.known
-                 ? fmt::format("time: {}{} with {} at once", cost.upper ? "at most " : "about ", human_seconds(hours), jobs)
-                 : std::string("time: not known, the runs have no limit of epochs or steps"));
+  print_line(cost.known ? fmt::format("time: {}{} with {} at once", cost.upper ? "at most " : "about ",
+                                      human_seconds(seconds), jobs)
+                        : std::string("time: not known, the runs have no limit of epochs or steps"));
   print_line(fmt::format("disk: about {}{}", human_bytes(cost.disk),
                          options.out.empty() ? "" : ", free " + human_bytes(static_cast<double>(disk_free(options.out)))));
   if (cost.groups > cost.measured) print_line(fmt::format("(from {} of {} sizes of cells)", cost.measured, cost.groups));
@@ -168,12 +172,12 @@ void print_outcome(const SweepOptions& options, const SweepPlan& plan, const Swe
 }  // namespace
 
 int run_sweep(const SweepOptions& options, const std::string& program, const std::string&) {
-  const std::atomic<int>* stop_signal = options.dry_run ? nullptr : &install_stop_signals();
   const SweepPlan plan = make_plan(load_sweep({options.file, options.overrides, options.when}), behaviour_signature());
   const std::vector<std::int64_t> chosen = chosen_cells(options, plan);
   const int threads = std::max(1, options.threads);
   const int jobs = options.jobs > 0 ? options.jobs : std::max(1, usable_cores() / threads);
-  if (options.dry_run) return dry_run(options, plan, chosen, jobs);
+  const std::atomic<int>& stop_signal = install_stop_signals();
+  if (options.dry_run) return dry_run(options, plan, chosen, jobs, stop_signal);
   if (options.out.empty()) throw ConfigError({.what = "--out DIR is missing", .where = "locus sweep"});
 
   SweepRun run;
@@ -181,7 +185,7 @@ int run_sweep(const SweepOptions& options, const std::string& program, const std
   run.out = options.out;
   run.cells = chosen;
   run.program = program;
-  run.stop_signal = stop_signal;
+  run.stop_signal = &stop_signal;
   run.jobs = jobs;
   run.threads = threads;
   run.retry = options.retry;

@@ -18,6 +18,20 @@ std::atomic<int> stop_signal{0};
 
 extern "C" void on_stop_signal(int number) { stop_signal.store(number); }
 
+extern "C" void on_early_stop(int) {
+  constexpr char kMessage[] = "stopped before anything was begun; the same command starts it\n";
+  if (::write(STDERR_FILENO, kMessage, sizeof kMessage - 1) < 0) ::_exit(kExitAgain);
+  ::_exit(kExitAgain);
+}
+
+void handle_stop_signals(void (*handler)(int)) {
+  struct sigaction action;
+  std::memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  for (const int s : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) sigaction(s, &action, nullptr);
+}
+
 // Width on screen: code points, not bytes.
 std::size_t columns_of(const std::string& s) {
   return static_cast<std::size_t>(
@@ -92,12 +106,10 @@ std::string cache_folder() {
   return "";
 }
 
+void install_early_stop() { handle_stop_signals(on_early_stop); }
+
 const std::atomic<int>& install_stop_signals() {
-  struct sigaction action;
-  std::memset(&action, 0, sizeof action);
-  action.sa_handler = on_stop_signal;
-  sigemptyset(&action.sa_mask);
-  for (const int s : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) sigaction(s, &action, nullptr);
+  handle_stop_signals(on_stop_signal);
   signal(SIGPIPE, SIG_IGN);
   return stop_signal;
 }

@@ -25,7 +25,10 @@ int thread_count(const CommonOptions& options);
 // Where generated data may be kept: LOCUS_CACHE, else XDG_CACHE_HOME/locus, else ~/.cache/locus; "" when there is none.
 std::string cache_folder();
 
-// Stop requests by TERM, INT, USR1 or USR2; the flag holds the signal's number.
+// While nothing is begun that would have to be saved: TERM, INT, USR1 and USR2 end the program at once with kExitAgain.
+void install_early_stop();
+
+// From now on these signals only set the flag, which holds the signal's number.
 const std::atomic<int>& install_stop_signals();
 
 // Progress of one training: a line that is redrawn on a terminal, a line an evaluation elsewhere.

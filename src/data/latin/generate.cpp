@@ -76,27 +76,65 @@ std::vector<int> filled_quota(const FilledLaw& law, int count) {
   return quota;
 }
 
-std::vector<Puzzle> all_puzzles_of_side_three(Difficulty difficulty, int lo, int hi) {
-  constexpr int n = 3, cells = 9, values = 5;
-  std::vector<Puzzle> out;
-  Puzzle p{.n = n, .cells = std::vector<std::uint8_t>(cells)};
-  const int total = static_cast<int>(std::pow(values, cells) + 0.5);
-  for (int code = 0; code < total; ++code) {
-    int targets = 0, filled = 0;
-    for (int i = 0, rest = code; i < cells; ++i, rest /= values) {
-      const int value = rest % values;
-      p.cells[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(value);
-      filled += value != 0;
-      if (value == n + 1 && ++targets == 1) p.target = i;
-    }
-    if (targets != 1 || filled < lo || filled > hi || find_clash(p)) continue;
-    const OneStep step = classify_one_step(p);
-    if (step.kind != difficulty || possible_answers(p) == 0) continue;
-    p.answer = step.answer;
-    p.difficulty = step.kind;
-    out.push_back(p);
+namespace {
+
+// Grids of side 3 without a clash, from the last cell to the first, so that they come in the order of the number whose
+// digits (the first cell the lowest) are the cells' values.
+class SideThreeLister {
+ public:
+  SideThreeLister(Difficulty difficulty, int lo, int hi) : difficulty_(difficulty), lo_(lo), hi_(hi) {
+    puzzle_ = {.n = kSide, .cells = std::vector<std::uint8_t>(kCells)};
   }
-  return out;
+
+  std::vector<Puzzle> all() {
+    choose(kCells - 1, 0, false);
+    return std::move(found_);
+  }
+
+ private:
+  static constexpr int kSide = 3, kCells = 9, kTarget = kSide + 1;
+
+  void choose(int cell, int filled, bool targeted) {
+    if (cell < 0) return finish(filled, targeted);
+    for (int value = 0; value <= kTarget; ++value) {
+      if (value == kTarget ? targeted : clashes(cell, value)) continue;
+      const int now = filled + (value != 0 ? 1 : 0);
+      if (now > hi_ || now + cell < lo_) continue;
+      puzzle_.cells[static_cast<std::size_t>(cell)] = static_cast<std::uint8_t>(value);
+      if (value == kTarget) puzzle_.target = cell;
+      choose(cell - 1, now, targeted || value == kTarget);
+    }
+  }
+
+  // With the cells after it, which are chosen already.
+  bool clashes(int cell, int value) const {
+    if (value == 0) return false;
+    for (int other = cell + 1; other < kCells; ++other) {
+      const bool in_line = other / kSide == cell / kSide || other % kSide == cell % kSide;
+      if (in_line && puzzle_.cells[static_cast<std::size_t>(other)] == value) return true;
+    }
+    return false;
+  }
+
+  void finish(int filled, bool targeted) {
+    if (!targeted || filled < lo_) return;
+    const OneStep step = classify_one_step(puzzle_);
+    if (step.kind != difficulty_ || possible_answers(puzzle_) == 0) return;
+    puzzle_.answer = step.answer;
+    puzzle_.difficulty = step.kind;
+    found_.push_back(puzzle_);
+  }
+
+  Difficulty difficulty_;
+  int lo_, hi_;
+  Puzzle puzzle_;
+  std::vector<Puzzle> found_;
+};
+
+}  // namespace
+
+std::vector<Puzzle> all_puzzles_of_side_three(Difficulty difficulty, int lo, int hi) {
+  return SideThreeLister(difficulty, lo, hi).all();
 }
 
 // State of one quota being filled.
