@@ -94,7 +94,8 @@ class AnalysisContractTest : public ::testing::Test {
                                        .cosine_pearson = value,
                                        .procrustes_matched = value + 0.02});
     }
-    identifiability.pairs.push_back({.comparison = "settings", .run_b = 1, .model_a = "final", .cosine_pearson = 0.69});
+    identifiability.pairs.push_back(
+        {.comparison = "settings", .run_b = 1, .model_a = "final", .model_b = "final", .cosine_pearson = 0.69});
     identifiability.summary.push_back({.comparison = "seeds",
                                        .setting = "pe.sigma=0.2",
                                        .model = "final",

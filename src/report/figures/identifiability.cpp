@@ -107,7 +107,7 @@ void load_rows(const json& analysis, Identifiability& data) {
 Table table_of(const Identifiability& data) {
   Table table;
   table.columns = {"Pairs of", "Setting", "Model", "Layer", "Pairs", "r of cosines", "r, centred", "Procrustes", "CKA"};
-  const auto number = [](double v) { return std::isfinite(v) ? pretty(v, 3) : std::string("–"); };
+  const auto number = [](double v) { return std::isfinite(v) ? r_text(v) : std::string("–"); };
   for (const Identifiability::Row& r : data.rows) {
     table.rows.push_back({r.comparison, shorten(r.setting, 80), r.model, std::to_string(r.layer + 1),
                           std::to_string(r.pairs), number(r.cosine), number(r.centred), number(r.procrustes),
