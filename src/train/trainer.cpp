@@ -294,8 +294,9 @@ void Trainer::evaluate_now(bool final_row) {
   }
   const auto values = evaluate_splits(final_row);
   row.values.insert(row.values.end(), values.begin(), values.end());
-  if (!final_row) directory_.append_metrics(row);
   last_row_ = row;
+  if (final_row) return;  // the last epoch's line has been shown; this goes into the summary
+  directory_.append_metrics(row);
   report(&row);
 }
 

@@ -164,8 +164,7 @@ TEST(SweepPlanTest, mistakes_in_a_file_name_the_place) {
   }
 }
 
-// Processor time with room for any build and machine: it catches work that grows with the square of the cells, no more. (An
-// optimised build needs about a twentieth; docs/sweeps.md says how to measure it.)
+// Processor time with room for any build and machine: it catches work that grows with the square of the cells, no more.
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 constexpr double kPlanSeconds = 20;
 constexpr double kCollectSeconds = 100;
