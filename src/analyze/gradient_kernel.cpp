@@ -37,6 +37,13 @@ struct Gradients {
   const float* row(std::int64_t i) const { return values.data() + i * stride; }
 };
 
+// One example at a time: the table of pairs would cost more than it saves.
+Savings savings_for_one(const ModelStructure& s) {
+  Savings savings = admitted_savings(s);
+  if (savings.first == FirstPath::kTable) savings.first = FirstPath::kSplit;
+  return savings;
+}
+
 class KernelBuilder {
  public:
   KernelBuilder(const ModelStructure& s, const float* params, const Examples& probe,
@@ -46,7 +53,7 @@ class KernelBuilder {
         directions_(directions),
         ranges_(trained_ranges(s)),
         prepared_(s),
-        pass_(s, 1, admitted_savings(s)) {
+        pass_(s, 1, savings_for_one(s)) {
     prepared_.update(params, {});
   }
 

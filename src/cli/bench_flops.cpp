@@ -6,7 +6,7 @@ namespace locus::cli {
 namespace {
 
 // Forward operations of a layer by part, for a whole batch. Products of weights cost three times that in training
-// (forward, input gradient, weight gradient), those inside attention as well, and once half of it more when the pattern is
+// (forward, input gradient, weight gradient), those inside attention as well, and half of it more where the pattern is
 // computed again in the backward pass.
 struct LayerFlops {
   double weights = 0;
@@ -70,9 +70,11 @@ Flops step_flops(const ModelStructure& s, bool training) {
     if (l == 0 && !last && s.shape.ids) needed = {mlp, 0};
     if (last && savings.last == AttentionPath::kRows) executed = row_layer(n, false);
     if (last && savings.last == AttentionPath::kFolded) executed = folded_layer(n);
-    if (l == 0 && savings.split_first) executed.weights -= in_projection;
+    if (l == 0 && savings.first != FirstPath::kPlain) executed.weights -= in_projection;
+    // By the table of pairs: no out-projection, no scores; the values are still summed.
+    if (l == 0 && savings.first == FirstPath::kTable) executed = {mlp, 2 * n.sequences * n.tokens * n.tokens * n.c};
     out.needed += total(needed, training, false);
-    out.executed += total(executed, training, true);
+    out.executed += total(executed, training, !savings.keep_patterns);
   }
   return out;
 }

@@ -84,6 +84,7 @@ void describe(TrainConfig& c, FieldList& list) {
                "tokens processed at once within a shard (0: by size)");
   list.flag("save_last_layer", c.save_last_layer, "compute the last block only for the tokens read");
   list.flag("save_first_layer", c.save_first_layer, "project features and positions of the first block apart");
+  list.flag("table_first_layer", c.table_first_layer, "look the first block's scores up by (token, position) pair");
   list.flag("fold_single_query", c.fold_single_query, "with one token read, fold keys and values into the query");
   list.flag("keep_patterns", c.keep_patterns, "keep short sequences' attention patterns for the backward pass");
   list.integer("freeze_pe_after", c.freeze_pe_after, {-1, 9e15},

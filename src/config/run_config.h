@@ -120,6 +120,7 @@ struct TrainConfig {
   bool save_last_layer = true;
   bool save_first_layer = true;
   bool fold_single_query = true;
+  bool table_first_layer = true;
   bool keep_patterns = true;
   std::int64_t freeze_pe_after = -1;
   double pe_norm_clamp = 0;

@@ -166,8 +166,19 @@ void multiply_rows(ConstMat a, Mat out) {
   }
 }
 
+// Four vectors of columns at a time stay in registers; each column is summed in the order of the rows.
 void add_column_sums(ConstMat a, float* out) {
-  for (std::int64_t r = 0; r < a.rows; ++r) axpy(1.0f, a.row(r), out, a.cols);
+  std::int64_t c = 0;
+  for (; c + 4 * kLanes <= a.cols; c += 4 * kLanes) {
+    F8 sums[4];
+    for (int i = 0; i < 4; ++i) sums[i] = simd::load(out + c + i * kLanes);
+    for (std::int64_t r = 0; r < a.rows; ++r) {
+      const float* row = a.row(r) + c;
+      for (int i = 0; i < 4; ++i) sums[i] += simd::load(row + i * kLanes);
+    }
+    for (int i = 0; i < 4; ++i) simd::store(out + c + i * kLanes, sums[i]);
+  }
+  for (std::int64_t r = 0; r < a.rows; ++r) axpy(1.0f, a.row(r) + c, out + c, a.cols - c);
 }
 
 void scale_rows(Mat a, float factor) {

@@ -14,8 +14,6 @@ using kernels::Store;
 
 namespace {
 
-constexpr std::int64_t kMostPatternFloats = 1LL << 19;  // 2 MB a block; beyond it backward computes patterns again
-
 std::int64_t flat_row(const RowSet& rows, std::int64_t sequence, std::int64_t r, std::int64_t tokens) {
   return sequence * tokens + rows.position[static_cast<std::size_t>(r)];
 }
@@ -103,8 +101,7 @@ void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath 
   saved.active = Buffer(r * s_.config.model.mlp());
   saved.slope = Buffer(r * s_.config.model.mlp());
   if (s_.config.model.mlp_final_gelu) saved.down_slope = Buffer(r * c);
-  const std::int64_t patterns = r * s_.heads() * s_.tokens;
-  if (keep_patterns && path != AttentionPath::kFolded && patterns <= kMostPatternFloats) saved.patterns = Buffer(patterns);
+  if (keep_patterns && path != AttentionPath::kFolded) saved.patterns = Buffer(r * s_.heads() * s_.tokens);
   if (path != AttentionPath::kPlain) {
     saved.read_h = Buffer(r * c);
     if (!post) saved.read_source = Buffer(r * c);
@@ -247,8 +244,33 @@ void Block::mlp(const Pass& pass, BlockSaved& saved, Mat out) const {
   }
 }
 
-void Block::forward(const Pass& pass, BlockSaved& saved, bool projected, Mat out) const {
-  const PackedBlock& w = pass.weights->block(layer_);
+Mat Block::attention(const Pass& pass, BlockSaved& saved, Given given) const {
+  const std::int64_t c = s_.width();
+  const std::int64_t r = pass.rows->rows();
+  const Mat out = pass.scratch->rows1.mat(r, c);
+  if (given == Given::kAttention) return out;
+  if (given == Given::kInput) project(pass, saved);
+  observe(pass, "attn.q", saved.q);
+  if (pass.path != AttentionPath::kFolded) {
+    observe(pass, "attn.k", saved.k);
+    observe(pass, "attn.v", saved.v);
+  }
+  const Mat heads = saved.attention_out.mat(r, c);
+  if (pass.path == AttentionPath::kFolded) {
+    attend_folded(pass, saved, heads);
+  } else {
+    attend(pass, saved, heads);
+  }
+  if (slots_.out_proj.weight >= 0) {
+    const PackedLinear& w = pass.weights->block(layer_).out;
+    kernels::gemm(heads, w.forward, out, Store::kOverwrite, w.bias);
+  } else {
+    for (std::int64_t i = 0; i < r; ++i) std::copy_n(heads.row(i), c, out.row(i));
+  }
+  return out;
+}
+
+void Block::forward(const Pass& pass, BlockSaved& saved, Given given, Mat out) const {
   const std::int64_t c = s_.width();
   const std::int64_t n = pass.all_rows->rows();
   const std::int64_t r = pass.rows->rows();
@@ -265,24 +287,7 @@ void Block::forward(const Pass& pass, BlockSaved& saved, bool projected, Mat out
       if (!s_.post_norm()) std::copy_n(saved.source.mat(n, c).row(row), c, saved.read_source.mat(r, c).row(i));
     });
   }
-  if (!projected) project(pass, saved);
-  observe(pass, "attn.q", saved.q);
-  if (pass.path != AttentionPath::kFolded) {
-    observe(pass, "attn.k", saved.k);
-    observe(pass, "attn.v", saved.v);
-  }
-  const Mat heads = saved.attention_out.mat(r, c);
-  if (pass.path == AttentionPath::kFolded) {
-    attend_folded(pass, saved, heads);
-  } else {
-    attend(pass, saved, heads);
-  }
-  const Mat attention = pass.scratch->rows1.mat(r, c);
-  if (slots_.out_proj.weight >= 0) {
-    kernels::gemm(heads, w.out.forward, attention, Store::kOverwrite, w.out.bias);
-  } else {
-    for (std::int64_t i = 0; i < r; ++i) std::copy_n(heads.row(i), c, attention.row(i));
-  }
+  const Mat attention = this->attention(pass, saved, given);
   observe(pass, "attn.out", attention);
   drop_rows(pass, *pass.rows, attention, "attention");
   const Mat mid = saved.mid.mat(r, c);

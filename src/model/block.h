@@ -53,7 +53,12 @@ struct BlockScratch {
   Buffer rows1, rows2, wide, product, attention, dq, dk, dv, dcontext, dfolded;
 };
 
-// Where backward puts the first block's gradients when projections are split (dh, dq, dk, dv), and what it skips then.
+// What of a block's attention the caller has computed: nothing, the projections (saved.q, k, v), or all of it up to the
+// residual sum (scratch.rows1).
+enum class Given { kInput, kProjections, kAttention };
+
+// Where backward puts the first block's gradients when projections are split (dh, dq, dk, dv), and what it skips then. With
+// the whole attention given, only dh: attention's output has the same gradient.
 struct SplitGradients {
   Mat dh, dq, dk, dv;
 };
@@ -79,8 +84,8 @@ class Block {
     BlockScratch* scratch = nullptr;
   };
 
-  // saved.h must hold the input with PE; with `projected` also q, k, v. out: (rows, C).
-  void forward(const Pass& pass, BlockSaved& saved, bool projected, Mat out) const;
+  // saved.h must hold the input with PE. out: (rows, C).
+  void forward(const Pass& pass, BlockSaved& saved, Given given, Mat out) const;
 
   // dout (rows, C) is used up. Gradients of parameters are added to `grads`. Without `split`, dh (N,C) is overwritten by the
   // gradient of the input; with it, dh, dq, dk, dv are left for the caller, who also owns the in-projection's gradient.
@@ -88,6 +93,7 @@ class Block {
 
  private:
   void project(const Pass& pass, BlockSaved& saved) const;
+  Mat attention(const Pass& pass, BlockSaved& saved, Given given) const;  // (rows, C), out-projection included
   void attend(const Pass& pass, BlockSaved& saved, Mat out) const;
   void attend_folded(const Pass& pass, BlockSaved& saved, Mat out) const;
   void mlp(const Pass& pass, BlockSaved& saved, Mat out) const;

@@ -115,6 +115,10 @@ void Block::backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads
     kernels::layer_norm_backward(dmid, weight1, norm1, dmid, grad(grads, slots_.norm1_weight),
                                  grad(grads, slots_.norm1_bias));
   }
+  if (split != nullptr && split->dq.data == nullptr) {
+    copy_rows(dmid, split->dh);
+    return;
+  }
   // dmid is now the gradient of the residual; dattention that of the attention's output, projected back to the heads.
   Mat dattention = dout;
   copy_rows(dmid, dattention);

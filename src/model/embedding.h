@@ -26,6 +26,10 @@ class Embedding {
   // The transpose of gather: sums rows of `grad` (B*T, K) into dtable (rows(), K) and dpositions (T, K) where given.
   void scatter(const Microbatch& batch, ConstMat grad, Mat dtable, Mat dpositions) const;
 
+  std::int64_t variant(const Microbatch& batch, std::int64_t sequence, std::int64_t t) const {
+    return token(batch, sequence, t).variant;
+  }
+
   // From the gradient of the table (rows(), C) to that of the parameters (added).
   void table_backward(ConstMat dtable, float* grads) const;
 

@@ -14,6 +14,8 @@ using kernels::Store;
 namespace {
 
 constexpr std::int64_t kMostSplitFeatures = 64;
+constexpr std::int64_t kTokensAPair = 4;                // in a batch, for the table of pairs to pay
+constexpr std::int64_t kMostPatternFloats = 1LL << 18;  // 1 MB a sequence; beyond it backward computes patterns again
 
 void fill_zero(Buffer& buffer, std::int64_t n) { std::fill_n(buffer.data(), n, 0.0f); }
 
@@ -32,10 +34,17 @@ Savings admitted_savings(const ModelStructure& s) {
     const bool folds = t.fold_single_query && one_row && encoding_folds && heads_fold && m.attention_dropout == 0;
     out.last = folds ? AttentionPath::kFolded : AttentionPath::kRows;
   }
-  out.keep_patterns = t.keep_patterns;
+  out.keep_patterns = t.keep_patterns && m.heads * s.tokens * s.tokens <= kMostPatternFloats;
   const bool first_is_last = s.layers() == 1 && out.last != AttentionPath::kPlain;
-  out.split_first = t.save_first_layer && s.layers() > 0 && !first_is_last && s.post_norm() && s.embed.weight >= 0 &&
-                    s.config.pe.dropout == 0 && (s.shape.ids || s.shape.features <= kMostSplitFeatures);
+  const bool splits = t.save_first_layer && s.layers() > 0 && !first_is_last && s.post_norm() && s.embed.weight >= 0 &&
+                      s.config.pe.dropout == 0 && (s.shape.ids || s.shape.features <= kMostSplitFeatures);
+  if (!splits) return out;
+  const std::int64_t pairs = Embedding(s).variants() * s.tokens;
+  const bool only_added = !s.blocks[0].has_pe || s.encoding->adds_to_input();
+  const bool tabulates = t.table_first_layer && s.shape.ids && only_added && m.heads == 1 &&
+                         s.blocks[0].out_proj.weight >= 0 && m.attention_dropout == 0 && m.residual_dropout == 0 &&
+                         pairs <= kMostPairs && t.batch * s.tokens >= kTokensAPair * pairs;
+  out.first = tabulates ? FirstPath::kTable : FirstPath::kSplit;
   return out;
 }
 
@@ -47,6 +56,7 @@ Prepared::Prepared(const ModelStructure& s) : s_(s), embedding_(s), weights_(s) 
   token_table_ = token_buffer_.mat(embedding_.rows(), c);
   split_table_ = split_buffer_.mat(embedding_.rows(), 4 * c);
   split_positions_ = split_position_buffer_.mat(s.tokens, 4 * c);
+  if (admitted_savings(s).first == FirstPath::kTable) first_attention_ = std::make_unique<FirstAttentionTable>(s);
   if (s.encoding->adds_to_input()) {
     for (const BlockSlots& b : s.blocks) positions_.emplace_back(b.has_pe ? s.tokens * c : 0);
   }
@@ -79,7 +89,7 @@ void Prepared::update(const float* params, const PeStep& step, ThreadPool* pool)
     for (const std::int64_t slot : s_.blocks[l].pe) pe.push_back(params + s_.layout[slot].offset);
     s_.encoding->table(pe, step, positions_[l].mat(s_.tokens, s_.width()));
   }
-  if (!admitted_savings(s_).split_first) return;
+  if (admitted_savings(s_).first == FirstPath::kPlain) return;
   split_rows(token_table_, false, split_table_);
   const ConstMat p = positions(0);
   if (p.data != nullptr) {
@@ -88,6 +98,7 @@ void Prepared::update(const float* params, const PeStep& step, ThreadPool* pool)
     AlignedBuffer<float> zero(static_cast<std::size_t>(s_.tokens * s_.width()));
     split_rows(ConstMat(zero.data(), s_.tokens, s_.width()), true, split_positions_);
   }
+  if (first_attention_ != nullptr) first_attention_->update(weights_.block(0), split_table_, split_positions_);
 }
 
 EncoderPass::EncoderPass(const ModelStructure& s, std::int64_t max_sequences, const Savings& savings)
@@ -101,20 +112,21 @@ EncoderPass::EncoderPass(const ModelStructure& s, std::int64_t max_sequences, co
       terms_(s.blocks.size()) {
   const std::int64_t c = s.width();
   const std::int64_t n = capacity_.tokens;
-  const std::int64_t columns = savings_.split_first ? 4 * c : c;
+  const std::int64_t columns = splits_first() ? 4 * c : c;
   for (std::int64_t l = 0; l < s.layers(); ++l) {
     blocks_.emplace_back(s, l);
     const bool last = l + 1 == s.layers();
     blocks_.back().allocate(saved_[static_cast<std::size_t>(l)], capacity_, last ? savings_.last : AttentionPath::kPlain,
-                            l == 0 && savings_.split_first, savings_.keep_patterns);
+                            l == 0 && splits_first(), savings_.keep_patterns);
   }
   final_ = Buffer(n * c);
   gradient_ = Buffer(n * c);
   dgradient_ = Buffer(n * c);
-  if (savings_.split_first) {
-    split_ = Buffer(n * 4 * c);
-    dsplit_ = Buffer(n * 4 * c);
+  if (splits_first()) {
+    split_ = Buffer(n * (savings_.first == FirstPath::kTable ? c : columns));
+    dsplit_ = Buffer(n * (savings_.first == FirstPath::kTable ? c : columns));
   }
+  if (savings_.first == FirstPath::kTable) first_attention_ = std::make_unique<FirstAttention>(s, capacity_);
   dtokens_ = Buffer(embedding_.rows() * columns);
   dpositions_ = Buffer(s.tokens * columns);
 }
@@ -146,9 +158,10 @@ void EncoderPass::bind_terms(const Prepared& prepared, float* grads) {
 
 void EncoderPass::begin_shard(const Prepared& prepared, float* grads) {
   bind_terms(prepared, grads);
-  const std::int64_t columns = savings_.split_first ? 4 * s_.width() : s_.width();
+  const std::int64_t columns = splits_first() ? 4 * s_.width() : s_.width();
   fill_zero(dtokens_, embedding_.rows() * columns);
   fill_zero(dpositions_, s_.tokens * columns);
+  if (first_attention_ != nullptr) first_attention_->begin_shard();
 }
 
 Block::Pass EncoderPass::block_pass(const Prepared& prepared, const Microbatch& batch, const StepContext& step,
@@ -192,27 +205,41 @@ void EncoderPass::position_input(const Prepared& prepared, std::int64_t layer, c
   input_dropout(batch, step, layer, h);
 }
 
+// The first block's input, and of its attention what the savings prepare.
+void EncoderPass::first_input(const Prepared& prepared, const Microbatch& batch, Observer* observer) {
+  const std::int64_t c = s_.width();
+  const std::int64_t n = batch.sequences * s_.tokens;
+  const ConstMat tokens = prepared.split_table();
+  const ConstMat positions = prepared.split_positions();
+  if (savings_.first == FirstPath::kTable) {
+    saved_[0].h = split_.mat(n, c);
+    embedding_.gather(batch, tokens.block(0, tokens.rows, 0, c), positions.block(0, s_.tokens, 0, c), saved_[0].h);
+    first_attention_->forward(prepared.first_attention(), batch, scratch_.rows1.mat(n, c));
+  } else if (splits_first()) {
+    const Mat split = split_.mat(n, 4 * c);
+    embedding_.gather(batch, tokens, positions, split);
+    Mat* const parts[] = {&saved_[0].h, &saved_[0].q, &saved_[0].k, &saved_[0].v};
+    for (std::int64_t i = 0; i < 4; ++i) *parts[i] = split.block(0, n, i * c, c);
+  } else {
+    const Mat x = (s_.layers() > 0 ? saved_[0].own_h : final_).mat(n, c);
+    embedding_.gather(batch, prepared.token_table(), {}, x);
+    if (observer != nullptr) observer->on_activation({"embed", x, batch.first, batch.sequences});
+  }
+}
+
 Mat EncoderPass::forward(const Prepared& prepared, const Microbatch& batch, const StepContext& step, Observer* observer) {
   LOCUS_CHECK(batch.sequences <= capacity_.sequences, "micro-batch larger than the pass was made for");
   const std::int64_t c = s_.width();
   const std::int64_t n = batch.sequences * s_.tokens;
   if (all_.rows() != n) all_ = every_row(s_, batch.sequences);
   read_ = rows_read(s_, batch);
-  const Mat final_all = final_.mat(n, c);
-  Mat x = s_.layers() > 0 && !savings_.split_first ? saved_[0].own_h.mat(n, c) : final_all;
-  if (savings_.split_first) {
-    const Mat split = split_.mat(n, 4 * c);
-    embedding_.gather(batch, prepared.split_table(), prepared.split_positions(), split);
-    Mat* const parts[] = {&saved_[0].h, &saved_[0].q, &saved_[0].k, &saved_[0].v};
-    for (std::int64_t i = 0; i < 4; ++i) *parts[i] = split.block(0, n, i * c, c);
-  } else {
-    embedding_.gather(batch, prepared.token_table(), {}, x);
-    if (observer != nullptr) observer->on_activation({"embed", x, batch.first, batch.sequences});
-  }
+  Mat x = final_.mat(n, c);
+  first_input(prepared, batch, observer);
   for (std::int64_t l = 0; l < s_.layers(); ++l) {
     BlockSaved& saved = saved_[static_cast<std::size_t>(l)];
-    const bool projected = l == 0 && savings_.split_first;
-    if (!projected) {
+    Given given = Given::kInput;
+    if (l == 0 && splits_first()) given = savings_.first == FirstPath::kTable ? Given::kAttention : Given::kProjections;
+    if (given == Given::kInput) {
       saved.h = saved.own_h.mat(n, c);
       position_input(prepared, l, batch, step, saved.h);
     }
@@ -221,7 +248,7 @@ Mat EncoderPass::forward(const Prepared& prepared, const Microbatch& batch, cons
     pass.backward_follows = grads_ != nullptr;
     const bool last = l + 1 == s_.layers();
     const Mat out = last ? final_.mat(pass.rows->rows(), c) : saved_[static_cast<std::size_t>(l + 1)].own_h.mat(n, c);
-    blocks_[static_cast<std::size_t>(l)].forward(pass, saved, projected, out);
+    blocks_[static_cast<std::size_t>(l)].forward(pass, saved, given, out);
     x = out;
   }
   const Mat outputs = readout_.forward(prepared.weights(), batch, read_, only_rows(), x);
@@ -242,7 +269,7 @@ void EncoderPass::position_backward(const Prepared& prepared, std::int64_t layer
 void EncoderPass::backward(const Prepared& prepared, const Microbatch& batch, const StepContext& step) {
   const std::int64_t c = s_.width();
   const std::int64_t n = batch.sequences * s_.tokens;
-  const std::int64_t columns = savings_.split_first ? 4 * c : c;
+  const std::int64_t columns = splits_first() ? 4 * c : c;
   const Mat dtokens = dtokens_.mat(embedding_.rows(), columns);
   Mat dx = gradient_.mat(only_rows() ? read_.rows() : n, c);
   Mat other = dgradient_.mat(n, c);
@@ -251,7 +278,16 @@ void EncoderPass::backward(const Prepared& prepared, const Microbatch& batch, co
     BlockSaved& saved = saved_[static_cast<std::size_t>(l)];
     const Block::Pass pass = block_pass(prepared, batch, step, l);
     const Block& block = blocks_[static_cast<std::size_t>(l)];
-    if (l == 0 && savings_.split_first) {
+    if (l == 0 && savings_.first == FirstPath::kTable) {
+      const Mat d = dsplit_.mat(n, c);
+      const SplitGradients split{d, {}, {}, {}};
+      block.backward(pass, saved, dx, grads_, {}, &split);
+      embedding_.scatter(batch, d, dtokens.block(0, dtokens.rows, 0, c),
+                         dpositions_.mat(s_.tokens, columns).block(0, s_.tokens, 0, c));
+      first_attention_->backward(prepared.first_attention(), batch, d);
+      return;
+    }
+    if (l == 0 && splits_first()) {
       const Mat d = dsplit_.mat(n, 4 * c);
       const SplitGradients split{d.block(0, n, 0, c), d.block(0, n, c, c), d.block(0, n, 2 * c, c), d.block(0, n, 3 * c, c)};
       block.backward(pass, saved, dx, grads_, {}, &split);
@@ -289,7 +325,7 @@ PassResult EncoderPass::output_gradient(const Prepared& prepared, const Microbat
 void EncoderPass::end_shard(const Prepared& prepared) {
   const std::int64_t c = s_.width();
   const std::int64_t rows = embedding_.rows();
-  if (!savings_.split_first) {
+  if (!splits_first()) {
     embedding_.table_backward(dtokens_.mat(rows, c), grads_);
     return;
   }
@@ -299,6 +335,7 @@ void EncoderPass::end_shard(const Prepared& prepared) {
   float* dw = grads_ + s_.layout[slots.in_weight].offset;
   const Mat dtokens = dtokens_.mat(rows, 4 * c);
   const Mat dpositions = dpositions_.mat(s_.tokens, 4 * c);
+  if (first_attention_ != nullptr) first_attention_->end_shard(prepared.first_attention(), w, grads_, dtokens, dpositions);
   const ConstMat positions = prepared.positions(0);
   const Mat dtable = dtokens.block(0, rows, 0, c);
   const Mat dposition_table = dpositions.block(0, s_.tokens, 0, c);
@@ -321,7 +358,7 @@ void EncoderPass::end_shard(const Prepared& prepared) {
 
 PassResult EncoderPass::evaluate(const Prepared& prepared, const Microbatch& batch, const StepContext& step,
                                  Observer* observer) {
-  LOCUS_CHECK(observer == nullptr || (savings_.last == AttentionPath::kPlain && !savings_.split_first),
+  LOCUS_CHECK(observer == nullptr || (savings_.last == AttentionPath::kPlain && !splits_first()),
               "an observer needs a pass made with no_savings()");
   bind_terms(prepared, nullptr);
   PassResult result;

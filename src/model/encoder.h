@@ -8,6 +8,7 @@
 #include "core/parallel.h"
 #include "model/block.h"
 #include "model/embedding.h"
+#include "model/first_attention.h"
 #include "model/microbatch.h"
 #include "model/observer.h"
 #include "model/readout.h"
@@ -16,10 +17,13 @@
 
 namespace locus {
 
+// The first block: as the others; projections of tokens and positions apart; besides, attention by pairs of them.
+enum class FirstPath { kPlain, kSplit, kTable };
+
 // Which exact savings a model admits: the one place that decides it.
 struct Savings {
+  FirstPath first = FirstPath::kPlain;
   AttentionPath last = AttentionPath::kPlain;
-  bool split_first = false;
   bool keep_patterns = false;
 };
 Savings admitted_savings(const ModelStructure& structure);
@@ -38,6 +42,7 @@ class Prepared {
   ConstMat token_table() const { return token_table_; }          // (rows, C)
   ConstMat split_table() const { return split_table_; }          // (rows, 4C): token, q, k, v
   ConstMat split_positions() const { return split_positions_; }  // (T, 4C), biases included
+  const FirstAttentionTable& first_attention() const { return *first_attention_; }
 
  private:
   void split_rows(ConstMat vectors, bool with_bias, Mat out) const;
@@ -48,6 +53,7 @@ class Prepared {
   std::vector<Buffer> positions_;
   Buffer token_buffer_, split_buffer_, split_position_buffer_;
   mutable Mat token_table_, split_table_, split_positions_;
+  std::unique_ptr<FirstAttentionTable> first_attention_;  // where admitted
 };
 
 struct PassResult {
@@ -79,6 +85,7 @@ class EncoderPass {
  private:
   Mat forward(const Prepared& prepared, const Microbatch& batch, const StepContext& step, Observer* observer);
   void backward(const Prepared& prepared, const Microbatch& batch, const StepContext& step);
+  void first_input(const Prepared& prepared, const Microbatch& batch, Observer* observer);
   void position_input(const Prepared& prepared, std::int64_t layer, const Microbatch& batch, const StepContext& step,
                       Mat h) const;
   void position_backward(const Prepared& prepared, std::int64_t layer, const Microbatch& batch, const StepContext& step,
@@ -88,6 +95,7 @@ class EncoderPass {
   void input_dropout(const Microbatch& batch, const StepContext& step, std::int64_t layer, Mat h) const;
   std::vector<const float*> pe_params(const Prepared& prepared, std::int64_t layer) const;
   std::vector<float*> pe_grads(std::int64_t layer) const;
+  bool splits_first() const { return savings_.first != FirstPath::kPlain; }
   bool only_rows() const { return savings_.last != AttentionPath::kPlain; }
 
   const ModelStructure& s_;
@@ -100,7 +108,8 @@ class EncoderPass {
   ReadoutPass readout_;
   RowSet all_, read_;
   Buffer final_, gradient_, dgradient_, split_, dsplit_;
-  Buffer dtokens_, dpositions_;  // sums over a shard: (rows, C or 4C), (T, C or 4C)
+  std::unique_ptr<FirstAttention> first_attention_;  // with FirstPath::kTable
+  Buffer dtokens_, dpositions_;                      // sums over a shard: (rows, C or 4C), (T, C or 4C)
   std::vector<std::unique_ptr<kernels::AttentionTerms>> terms_;
   float* grads_ = nullptr;
 };

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
-#include <set>
+#include <optional>
 
+#include "report/analysis.h"
+#include "report/figures/recovery.h"
 #include "report/markup.h"
 #include "stats/correlation.h"
 #include "stats/descriptive.h"
@@ -52,7 +55,7 @@ double welch_p(const Scored& a, const Scored& b) {
 Claim claim_best(const Measure& m, const std::vector<Scored>& scored) {
   const Scored& best = scored[0];
   Claim claim;
-  claim.text = fmt::format("{} does best: {} {}.", best.group->label, m.words(), value_text(m, best));
+  claim.text = fmt::format("{} comes first: {} {}.", best.group->label, m.words(), value_text(m, best));
   if (scored.size() == 1) {
     claim.text = fmt::format("{}: {} {}.", best.group->label, m.words(), value_text(m, best));
     claim.test = best.values.size() < 2 ? "One run of one setting: nothing to compare, and no measure of spread."
@@ -78,12 +81,15 @@ Claim claim_best(const Measure& m, const std::vector<Scored>& scored) {
   const bool enough = best.values.size() >= 3;
   claim.evidence =
       beaten == adjusted.size() && enough && tested.size() + 1 == scored.size() ? Evidence::kClear : Evidence::kWeak;
+  if (claim.evidence == Evidence::kClear)
+    claim.text = fmt::format("{} does best: {} {}.", best.group->label, m.words(), value_text(m, best));
   claim.test = fmt::format("Next is {} at {}", scored[1].group->label, m.show(scored[1].mean.value));
   if (tested[0] == 1)
     claim.test += fmt::format(", {} behind (Welch's t, Holm-corrected {})", m.show_difference(lead), p_text(adjusted[0]));
   claim.test +=
       fmt::format("; clearly better than {} of the {} other settings that have at least two runs.", beaten, adjusted.size());
-  if (beaten < adjusted.size()) claim.test += " With the rest it may be level.";
+  if (beaten < adjusted.size()) claim.test += " It may be level with the rest.";
+  if (!enough) claim.test += fmt::format(" {} runs a setting are few.", best.values.size());
   return claim;
 }
 
@@ -158,6 +164,78 @@ Claim claim_fixed(const Measure& m, const Scored& learned, const Scored& fixed) 
   return claim;
 }
 
+// What training did to the likeness of the codes with the truth, in the σ where it did most.
+struct Gain {
+  const Group* group = nullptr;
+  std::vector<double> before, after, difference;  // one a run
+};
+
+std::vector<Gain> recovery_gains(const Inputs& inputs, const std::string& truth) {
+  std::vector<Gain> gains;
+  for (const Group& g : inputs.groups) {
+    if (!g.sigma) continue;
+    Gain gain;
+    gain.group = &g;
+    for (const int r : g.runs) {
+      const auto likeness = [&](const char* model) {
+        return wanted_number(inputs.run(r), {"recovery",
+                                             "truths",
+                                             "pearson",
+                                             {{"model", model}, {"code", "raw"}, {"similarity", "cosine"}, {"truth", truth}},
+                                             0});
+      };
+      const double before = likeness("init"), after = likeness("final");
+      if (!std::isfinite(before) || !std::isfinite(after)) continue;
+      gain.before.push_back(before);
+      gain.after.push_back(after);
+      gain.difference.push_back(after - before);
+    }
+    if (!gain.after.empty()) gains.push_back(std::move(gain));
+  }
+  return gains;
+}
+
+std::string truth_words(const std::string& truth) {
+  if (truth == "sinusoid") return "the true grid (2-D sinusoid)";
+  if (truth == "modules") return "the true modules";
+  if (truth == "W") return "the true connections";
+  if (truth == "correlation" || truth == "connectivity") return "the " + truth + " of the data";
+  return truth;
+}
+
+std::optional<Claim> claim_recovery(const Inputs& inputs) {
+  const std::string truth = recovery_truth(inputs);
+  const std::vector<Gain> gains = recovery_gains(inputs, truth);
+  if (gains.empty()) return std::nullopt;
+  const Gain& most = *std::max_element(
+      gains.begin(), gains.end(), [](const Gain& a, const Gain& b) { return stats::mean(a.after) < stats::mean(b.after); });
+  const std::size_t n = most.difference.size();
+  const double p = n < 2 ? std::numeric_limits<double>::quiet_NaN() : stats::one_sample_t(most.difference).p;
+  const bool rises = stats::mean(most.difference) > 0;
+  Claim claim;
+  claim.evidence = !std::isfinite(p) ? Evidence::kNone : p < 0.05 && n >= 3 ? Evidence::kClear : Evidence::kWeak;
+  const std::string likeness = fmt::format("r = {} with {}", r_text(stats::mean(most.after)), truth_words(truth));
+  claim.text =
+      !rises || (std::isfinite(p) && p >= 0.05)
+          ? fmt::format("No learned encoding is shown to have moved towards the truth; nearest is {}: {}, {} untrained.",
+                        most.group->label, likeness, r_text(stats::mean(most.before)))
+          : fmt::format("Training moved the positions towards the truth most in {}: {}, {} untrained.", most.group->label,
+                        likeness, r_text(stats::mean(most.before)));
+  claim.test = std::isfinite(p)
+                   ? fmt::format("First layer; t of trained minus untrained, {}, n = {}; picked as the best of {} settings.",
+                                 p_text(p), n, gains.size())
+                   : "First layer; one run, so no test.";
+  std::vector<double> x, y;
+  for (const Gain& g : gains) {
+    for (const double v : g.after) x.push_back(*g.group->sigma), y.push_back(v);
+  }
+  if (gains.size() >= 3) {
+    const stats::Correlation rho = stats::spearman(x, y);
+    claim.test += fmt::format(" Over σ: Spearman's ρ = {}, {}, n = {}.", r_text(rho.r), p_text(rho.p), x.size());
+  }
+  return claim;
+}
+
 std::string sentence(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
@@ -180,6 +258,7 @@ std::vector<Claim> raw_claims(const Inputs& inputs) {
       std::find_if(scored.begin(), scored.end(), [](const Scored& s) { return s.group->sigma.has_value(); });
   const auto fixed = std::find_if(scored.begin(), scored.end(), [](const Scored& s) { return !s.group->sigma.has_value(); });
   if (learned != scored.end() && fixed != scored.end()) claims.push_back(claim_fixed(*inputs.measure, *learned, *fixed));
+  if (std::optional<Claim> recovered = claim_recovery(inputs)) claims.push_back(std::move(*recovered));
   return claims;
 }
 

@@ -43,6 +43,7 @@ struct Inputs {
   std::optional<Measure> measure;
   std::vector<std::string> varying;  // config keys that differ between usable runs, seed and bookkeeping left out
   std::vector<Warning> warnings;
+  std::map<std::string, nlohmann::json> group_analyses;  // of several runs, by name: DIR/analysis/<name>.json
 
   const RunConfig& config(int run) const { return *runs[static_cast<std::size_t>(run)].config; }
   const Run& run(int i) const { return runs[static_cast<std::size_t>(i)]; }

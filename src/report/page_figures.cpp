@@ -117,6 +117,9 @@ std::string table_html(const Table& table, const std::string& caption) {
                     "\"><table class=\"sortable\">\n<thead><tr>";
   std::vector<bool> numeric(table.columns.size(), false);
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    bool absent = !table.rows.empty();  // a column of dashes stands as the numbers would
+    for (const auto& row : table.rows) absent = absent && row[c] == "–";
+    numeric[c] = absent;
     for (const auto& keys : table.sort_keys) numeric[c] = numeric[c] || !std::isnan(keys[c]);
     out += fmt::format("<th scope=\"col\"{}><button type=\"button\">{}</button></th>", numeric[c] ? " class=\"num\"" : "",
                        escape(table.columns[c]));

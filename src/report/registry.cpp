@@ -7,11 +7,13 @@
 #include "report/figures/attention.h"
 #include "report/figures/brain.h"
 #include "report/figures/by_difficulty.h"
+#include "report/figures/identifiability.h"
 #include "report/figures/interventions.h"
 #include "report/figures/kernel.h"
 #include "report/figures/modules.h"
 #include "report/figures/position_map.h"
 #include "report/figures/recovery.h"
+#include "report/figures/relations.h"
 #include "report/figures/similarity.h"
 #include "report/figures/sweep_heatmap.h"
 #include "report/figures/tiled_similarity.h"
@@ -60,6 +62,10 @@ const std::vector<FigureSpec>& figure_specs() {
        make<collect_interventions, draw_interventions>},
       {"kernel", "Movement of kernel and parameters against σ", "analysis/kernel.json, analysis/movement.json",
        make<collect_kernel, draw_kernel>},
+      {"identifiability", "Agreement of the positions of other seeds", "DIR/analysis/identifiability.json",
+       make<collect_identifiability, draw_identifiability>},
+      {"relations", "Which measures go with generalisation (a table)", "DIR/analysis/relations.json",
+       make<collect_relations, draw_relations>},
   };
   return specs;
 }

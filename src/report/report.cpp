@@ -26,7 +26,9 @@ Inputs load_inputs(const std::vector<std::string>& dirs) {
                    .expected = "folders with config.toml, manifest.json, summary.json or metrics.jsonl",
                    .hint = "train first: locus train --out DIR"});
   }
-  return make_inputs(load_runs(paths));
+  Inputs inputs = make_inputs(load_runs(paths));
+  inputs.group_analyses = load_group_analyses(dirs);
+  return inputs;
 }
 
 std::string default_title(const Inputs& inputs) {

@@ -233,6 +233,18 @@ json load_json(const std::string& path, std::string& problem) {
   return nullptr;
 }
 
+std::map<std::string, json> load_group_analyses(std::span<const std::string> dirs) {
+  std::map<std::string, json> found;
+  for (const std::string& dir : dirs) {
+    for (const char* name : {"identifiability", "relations"}) {
+      std::string problem;
+      json analysis = load_json((fs::path(dir) / "analysis" / (name + std::string(".json"))).string(), problem);
+      if (analysis.is_object()) found.emplace(name, std::move(analysis));
+    }
+  }
+  return found;
+}
+
 std::vector<std::string> find_run_paths(std::span<const std::string> dirs) {
   const std::vector<fs::path> folders(dirs.begin(), dirs.end());
   std::vector<std::string> out;

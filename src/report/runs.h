@@ -54,6 +54,9 @@ std::vector<Run> load_runs(std::span<const std::string> paths);
 // The analyses a report draws from.
 inline constexpr const char* kAnalyses[] = {"recovery", "networks", "attention", "interventions", "kernel", "movement"};
 
+// Those of several runs at once, found in the analysis/ of the folders given; the first file of a name counts.
+std::map<std::string, nlohmann::json> load_group_analyses(std::span<const std::string> dirs);
+
 // One file of JSON, or null and a sentence in `problem`.
 nlohmann::json load_json(const std::string& path, std::string& problem);
 

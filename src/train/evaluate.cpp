@@ -107,7 +107,7 @@ Evaluation evaluate(const ModelStructure& s, const Prepared& prepared, const Dat
   ChunkResults results(s, e, token_sum, token_count);
 
   Savings savings = admitted_savings(s);
-  if (options.noise_sd > 0) savings.split_first = false;
+  if (options.noise_sd > 0) savings.first = FirstPath::kPlain;
   const std::int64_t chunk = std::min(microbatch_sequences(s.config, s.tokens), std::max<std::int64_t>(1, e.count));
   const auto chunks = static_cast<int>((e.count + chunk - 1) / chunk);
   std::vector<std::unique_ptr<EncoderPass>> passes(static_cast<std::size_t>(pool.threads()));

@@ -1,4 +1,7 @@
 // What must hold of every report page.
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+
 function ensure(condition, message) { if (!condition) throw new Error(message); }
 
 export function parseCsv(text) {
@@ -29,7 +32,71 @@ async function hover(page, selector) {
   await page.waitForTimeout(60);
 }
 
+// The folder of each run, as its details on the page tell it.
+const runFolders = (page) => page.evaluate(() => {
+  const out = {};
+  for (const details of document.querySelectorAll("details[id^='run-']")) {
+    const names = Array.from(details.querySelectorAll("dt")), values = Array.from(details.querySelectorAll("dd"));
+    out[details.id.slice(4)] = values[names.findIndex((n) => n.textContent === "folder")].textContent;
+  }
+  return out;
+});
+function readJson(file) { try { return JSON.parse(readFileSync(file, "utf8")); } catch { return null; } }
+// "96.3 %" or "0.7351" as a number, and half a unit of its last digit.
+function readNumber(text) {
+  const digits = text.replace("−", "-").match(/-?\d+(\.\d+)?(e-?\d+)?/);
+  if (!digits) return null;
+  const decimals = (digits[1] || ".").length - 1, factor = text.includes("%") ? 0.01 : 1;
+  return { value: Number(digits[0]) * factor, half: 0.51 * 10 ** -decimals * factor };
+}
+
 export const checks = [
+  { name: "the table of runs shows what summary.json holds", async run({ page, name }) {
+    const folders = await runFolders(page);
+    const rows = await page.evaluate(() => {
+      const table = document.querySelector("input[data-toggle-run]").closest("table");
+      const heads = Array.from(table.querySelectorAll("thead th")).map((h) => h.textContent);
+      return Array.from(table.tBodies[0].rows).map((r) => ({
+        run: r.querySelector("input").dataset.toggleRun,
+        cells: Object.fromEntries(heads.map((h, i) => [h, r.cells[i].textContent])),
+      }));
+    });
+    let compared = 0;
+    for (const row of rows) {
+      const values = readJson(path.join(folders[row.run], "summary.json"));
+      if (!values) continue;
+      const key = Object.keys(row.cells).find((h) => / (accuracy|error \(MSE\))$/.test(h));
+      const shown = key && readNumber(row.cells[key]);
+      if (!shown) continue;
+      const split = key.startsWith("held-out") ? "heldout" : key.split(" ")[0];
+      const want = values[split + (key.endsWith("accuracy") ? ".accuracy" : ".mse")];
+      ensure(typeof want === "number", `no ${key} in ${folders[row.run]}/summary.json`);
+      ensure(Math.abs(shown.value - want) <= shown.half, `run ${row.run}: ${row.cells[key]} on screen, ${want} in summary.json`);
+      ++compared;
+    }
+    ensure(compared > 0 || name === "broken", "nothing was compared");
+  } },
+  { name: "a mark of the recovery figure shows what recovery.json holds", async run({ page }) {
+    const folders = await runFolders(page);
+    const mark = await page.evaluate(() => {
+      const panel = document.querySelector("#fig-recovery .variant:not(.off) svg.fig");
+      const circles = panel ? Array.from(panel.querySelectorAll("circle[data-run]")) : [];
+      if (circles.length === 0) return null;
+      panel.scrollIntoView({ block: "center", behavior: "instant" });
+      const at = (m) => { const b = m.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; };
+      const top = circles.find((m) => document.elementFromPoint(...at(m)) === m);
+      if (!top) return null;
+      top.id = "probe";
+      return { run: top.dataset.run };
+    });
+    if (!mark) return;
+    const file = path.join(folders[mark.run], "analysis", "recovery.json");
+    if (!existsSync(file)) return;
+    const rows = readJson(file).truths.filter((r) => r.model === "final" && r.layer === 0 && r.code === "raw" && r.similarity === "cosine");
+    await hover(page, "#probe");
+    const tip = await tipText(page), shown = readNumber(tip.split(": ").pop());
+    ensure(shown && rows.some((r) => Math.abs(r.pearson - shown.value) <= shown.half), `"${tip}" is none of ${rows.map((r) => r.pearson)}`);
+  } },
   { name: "hovering a mark shows its value, which stands in the CSV", async run({ page, csv }) {
     const text = csv("accuracy_vs_sigma");
     if (!text || !(await page.$("#fig-accuracy_vs_sigma circle[data-run]"))) return;
@@ -118,11 +185,32 @@ export const checks = [
   { name: "choosing a layer shows its panels only", async run({ page }) {
     const select = await page.$("#fig-similarity select[data-choice=layer]");
     if (!select) return;
+    ensure(await select.isVisible(), "hidden");
     const options = await select.$$eval("option", (o) => o.map((x) => x.textContent));
     if (options.length < 2) return;
     await select.selectOption(options[1]);
     const shown = await page.$$eval("#fig-similarity .variant:not(.off)", (v) => v.map((x) => JSON.parse(x.dataset.choices)));
     ensure(shown.length === 1 && shown[0][1] === options[1], "shown: " + JSON.stringify(shown));
+  } },
+  { name: "every choice of a figure shows exactly one drawing, by mouse and by keyboard", async run({ page }) {
+    for (const figure of await page.$$("figure:has(select[data-choice])")) {
+      for (const select of await figure.$$("select[data-choice]")) {
+        const options = await select.$$eval("option", (o) => o.map((x) => x.textContent));
+        const key = await select.getAttribute("data-choice");
+        for (const option of [...options.slice(1, 4), options[0]]) {
+          await select.selectOption(option);
+          const shown = await figure.$$eval(".variant:not(.off)", (v) => v.map((x) => x.querySelectorAll("svg.fig").length));
+          ensure(shown.length === 1 && shown[0] > 0, `${key} ${option}: ${JSON.stringify(shown)}`);
+          ensure((await select.inputValue()) === option, `${key} ${option} does not stay`);
+        }
+        if (options.length > 1) {
+          await select.focus();
+          await page.keyboard.press("ArrowDown");
+          ensure((await select.inputValue()) === options[1], `${key}: the arrow key does not choose`);
+          await page.keyboard.press("ArrowUp");
+        }
+      }
+    }
   } },
   { name: "columns sort both ways, by number where they are numbers", async run({ page }) {
     const result = await page.evaluate(() => {

@@ -42,6 +42,24 @@ async function open(file, width, scheme) {
   return { page, seen };
 }
 
+// One page made narrow and wide again while it is open.
+async function resizing(file, stem) {
+  const { page, seen } = await open(file, 1280, "light");
+  const problems = [];
+  for (const width of [360, 700, 1000, 1920, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    problems.push(...(await page.evaluate(layoutProblems)).map((p) => `${width} px: ${p}`));
+  }
+  problems.push(...seen.errors, ...seen.requests);
+  if (problems.length) {
+    ++failures;
+    console.log(`FAIL ${stem}: resizing\n     ${problems.slice(0, 6).join("\n     ")}`);
+  } else {
+    ++passed;
+  }
+  await page.close();
+}
+
 for (const name of pages) {
   const file = path.join(sampleDir, name), stem = name.replace(/\.html$/, "");
   const files = path.join(sampleDir, stem + "_files");
@@ -59,6 +77,7 @@ for (const name of pages) {
     }
     await page.close();
   }
+  await resizing(file, stem);
   for (const width of [360, 1280, 3840]) {
     for (const scheme of ["light", "dark"]) {
       const { page, seen } = await open(file, width, scheme);

@@ -174,10 +174,11 @@ INSTANTIATE_TEST_SUITE_P(All, EngineGradientTest, testing::ValuesIn(sweeps()), [
          (given.param.causal ? "_causal" : "_full");
 });
 
-TEST(EngineGradientCoverageTest, every_path_of_the_last_block_is_taken) {
+TEST(EngineGradientCoverageTest, every_path_of_the_first_and_last_block_is_taken) {
   Spec s = base_spec({reference::PeKind::kLearned, 1, false}, 7, 16);
   EXPECT_EQ(admitted_savings(RandomEngine(s, 1).structure()).last, AttentionPath::kFolded);
-  EXPECT_TRUE(admitted_savings(RandomEngine(s, 1).structure()).split_first);
+  EXPECT_EQ(admitted_savings(RandomEngine(s, 1).structure()).first, FirstPath::kSplit);
+  EXPECT_TRUE(admitted_savings(RandomEngine(s, 1).structure()).keep_patterns);
   s.heads = 4;
   EXPECT_EQ(admitted_savings(RandomEngine(s, 1).structure()).last, AttentionPath::kRows);
   s.width = 64;

@@ -2,16 +2,20 @@
 #include <gtest/gtest.h>
 
 #include "analyze/results/attention.h"
+#include "analyze/results/identifiability.h"
 #include "analyze/results/interventions.h"
 #include "analyze/results/kernel.h"
 #include "analyze/results/movement.h"
 #include "analyze/results/networks.h"
 #include "analyze/results/recovery.h"
+#include "analyze/results/relations.h"
 #include "report/figures/agreement.h"
+#include "report/figures/identifiability.h"
 #include "report/figures/interventions.h"
 #include "report/figures/kernel.h"
 #include "report/figures/modules.h"
 #include "report/figures/recovery.h"
+#include "report/figures/relations.h"
 #include "tests/support/fake_run.h"
 
 namespace locus::report {
@@ -73,7 +77,48 @@ class AnalysisContractTest : public ::testing::Test {
     interventions.rows.push_back(change);
     write_result(run, "interventions", interventions);
     const std::vector<std::string> dirs = {folder_.path().string()};
+    write_group_results(run);
     inputs_ = make_inputs(load_runs(find_run_paths(dirs)));
+    inputs_.group_analyses = load_group_analyses(dirs);
+  }
+
+  void write_group_results(const fs::path& run) {
+    IdentifiabilityResult identifiability;
+    identifiability.runs = {(run / ".").string(), (folder_.path() / "elsewhere").string()};
+    for (const char* model : {"init", "final"}) {
+      const double value = std::string(model) == "init" ? 0.61 : 0.62;
+      identifiability.pairs.push_back({.comparison = "seeds",
+                                       .run_b = 1,
+                                       .model_a = model,
+                                       .model_b = model,
+                                       .cosine_pearson = value,
+                                       .procrustes_matched = value + 0.02});
+    }
+    identifiability.pairs.push_back(
+        {.comparison = "settings", .run_b = 1, .model_a = "final", .model_b = "final", .cosine_pearson = 0.69});
+    identifiability.summary.push_back({.comparison = "seeds",
+                                       .setting = "pe.sigma=0.2",
+                                       .model = "final",
+                                       .pairs = 1,
+                                       .cosine_pearson = 0.62,
+                                       .centred_pearson = 0.66,
+                                       .procrustes_matched = 0.64,
+                                       .cka = 0.67});
+    write_result(folder_.path(), "identifiability", identifiability);
+    RelationResult relations;
+    relations.relations.push_back({.measure = "weak", .outcome = "heldout.accuracy", .runs = 9, .spearman = 0.1, .p = 0.6});
+    relations.relations.push_back({.measure = "strong",
+                                   .outcome = "heldout.accuracy",
+                                   .runs = 9,
+                                   .spearman = -0.9,
+                                   .p = 0.01,
+                                   .low = -0.95,
+                                   .high = -0.7,
+                                   .sigmas = 3,
+                                   .spearman_sigma = -1,
+                                   .spearman_within = -0.2});
+    relations.relations.push_back({.measure = "absent", .outcome = "heldout.accuracy"});
+    write_result(folder_.path(), "relations", relations);
   }
 
   TempFolder folder_;
@@ -118,6 +163,30 @@ TEST_F(AnalysisContractTest, interventions_are_found) {
   ASSERT_EQ(data.rows.size(), 1u);
   EXPECT_DOUBLE_EQ(data.rows[0].after.value, 0.51);
   EXPECT_DOUBLE_EQ(data.rows[0].change.value, -0.39);
+}
+
+TEST_F(AnalysisContractTest, identifiability_is_found) {
+  const Identifiability data = collect_identifiability(inputs_).value.value();
+  EXPECT_EQ(means(data.layers.at(0)), (std::vector<double>{0.61, 0.62, 0.63, 0.64}));
+  ASSERT_EQ(data.rows.size(), 1u);
+  EXPECT_EQ(csv_identifiability(data).substr(csv_identifiability(data).find('\n') + 1),
+            "seeds,pe.sigma=0.2,final,1,1,0.62,0.66,0.64,0.67\n");
+  const Figure figure = draw_identifiability(data);
+  EXPECT_NE(figure.variants.at(0).panels.at(0).body.find("data-value=\"0.62\""), std::string::npos);
+  EXPECT_EQ(figure.table.value().sort_keys.at(0).back(), 0.67);
+}
+
+TEST_F(AnalysisContractTest, relations_are_found_strongest_first_and_corrected) {
+  const Relations data = collect_relations(inputs_).value.value();
+  ASSERT_EQ(data.rows.size(), 2u) << "a measure without a correlation has no row";
+  EXPECT_EQ(data.rows[0].measure, "strong");
+  EXPECT_DOUBLE_EQ(data.rows[0].adjusted, 0.02) << "two measures were looked at";
+  EXPECT_DOUBLE_EQ(data.rows[1].adjusted, 0.6);
+  EXPECT_EQ(csv_relations(data)
+                .substr(csv_relations(data).find('\n') + 1, 65)
+                .find("strong,heldout.accuracy,9,-0.9,-0.95,-0.7,0.01,0.02,3,-1,-0.2\n"),
+            0u);
+  EXPECT_NE(draw_relations(data).caption.find("1 of 2 measures hold"), std::string::npos);
 }
 
 }  // namespace

@@ -142,6 +142,50 @@ inline void write_fake_communities(const fs::path& dir, const FakeAnalysis& a, c
   write_npz(dir / "analysis" / "networks.npz", views);
 }
 
+// Analyses of several runs; relations of hostile names when `name` is one.
+inline void write_fake_group_analyses(const fs::path& dir, const std::vector<std::string>& runs, const std::string& name) {
+  using nlohmann::json;
+  json same = analysis_head("identifiability"), relations = analysis_head("relations");
+  same["runs"] = runs;
+  for (const char* list : {"pairs", "summary"}) same[list] = json::array();
+  for (int r = 0; r + 1 < static_cast<int>(runs.size()); r += 2) {
+    for (const char* model : {"init", "final"}) {
+      const double value = std::string(model) == "init" ? 0.02 : 0.8 - 0.02 * r;
+      same["pairs"].push_back({{"comparison", "seeds"},
+                               {"run_a", r},
+                               {"run_b", r + 1},
+                               {"model_a", model},
+                               {"model_b", model},
+                               {"layer_a", 0},
+                               {"layer_b", 0},
+                               {"cosine_pearson", value},
+                               {"procrustes_matched", 1.3 - value}});
+      same["summary"].push_back({{"comparison", "seeds"},
+                                 {"setting", name},
+                                 {"model", model},
+                                 {"layer", 0},
+                                 {"pairs", 1},
+                                 {"cosine_pearson", value},
+                                 {"procrustes_matched", 1.3 - value}});
+    }
+  }
+  relations["relations"] = json::array();
+  for (int k = 0; k < 6; ++k) {
+    relations["relations"].push_back({{"measure", fmt::format("{} {}", name, k)},
+                                      {"outcome", "heldout.accuracy"},
+                                      {"runs", 18},
+                                      {"spearman", 0.9 - 0.3 * k},
+                                      {"p", k == 0 ? 0.0002 : 0.01 * k},
+                                      {"low", 0.7 - 0.3 * k},
+                                      {"high", 0.95 - 0.3 * k},
+                                      {"sigmas", 6},
+                                      {"spearman_sigma", 1},
+                                      {"spearman_within", k == 1 ? json("nan") : json(0.1)}});
+  }
+  write_text(dir / "analysis" / "identifiability.json", same.dump());
+  write_text(dir / "analysis" / "relations.json", relations.dump());
+}
+
 // All analyses of one run.
 inline void write_fake_analyses(const fs::path& dir, const FakeAnalysis& a, const std::string& split,
                                 const std::vector<std::int32_t>& labels) {

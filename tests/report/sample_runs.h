@@ -78,6 +78,11 @@ inline void write_lst_study(const fs::path& dir, const SampleOptions& options) {
     run.final_accuracy = 0.30 + 0.01 * seed;
     write(fmt::format("none_seed-{}", seed), run, 0, 1);
   }
+  std::vector<std::string> pairs;
+  for (const double sigma : options.sigmas) {
+    for (int seed = 0; seed < 2; ++seed) pairs.push_back((dir / fmt::format("sigma-{}_seed-{}", sigma, seed)).string());
+  }
+  if (options.analyses && options.seeds > 1) write_fake_group_analyses(dir, pairs, "recovery.sinusoid.cosine");
 }
 
 // Tokens in `modules` groups (and, with `brain`, places in space): tables whose rows share a module's direction.
@@ -186,6 +191,7 @@ inline void write_broken_study(const fs::path& dir) {
   fs::remove(dir / "unfinished" / "summary.json");
   write_text(dir / "nothing" / "manifest.json", "{");
   write_text(dir / "nothing" / "metrics.jsonl", "");
+  write_fake_group_analyses(dir, {(dir / "diverged").string(), (dir / "unfinished").string()}, evil);
 }
 
 }  // namespace locus::testing_support

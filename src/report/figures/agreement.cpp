@@ -77,8 +77,8 @@ Found<Agreement> collect_agreement(const Inputs& inputs) {
   }
   if (data.views.empty()) {
     return Found<Agreement>::none(
-        "no run has analysis/attention.json with agreement with reference runs (locus analyze makes it when 2-D sinusoid "
-        "runs are among its folders)");
+        "no run has analysis/attention.json with agreement with reference runs (locus analyze DIR --reference RUN makes it; "
+        "RUN is a 2-D sinusoid run)");
   }
   return Found<Agreement>::of(std::move(data));
 }

@@ -196,11 +196,12 @@ Figure draw_attention(const AttentionFigure& data) {
     const AttentionFigure::Model& model = data.models[m];
     const int maps = std::min(model.layers * model.heads, model.mean[0].rows() > kManyTokens ? 4 : 32);
     for (int map = 0; map < maps; ++map) {
-      add_variant(figure, model, m, map, -1);
+      // The first choice of a figure is what a reader sees: a puzzle where there are some.
       for (std::size_t e = 0; e < model.examples.size() && model.tokens.is_grid() && maps <= 8; ++e) {
         add_variant(figure, model, m, map, static_cast<int>(e));
         boards = true;
       }
+      add_variant(figure, model, m, map, -1);
     }
     if (figure.token_names.empty()) {
       for (int t = 0; t < static_cast<int>(model.mean[0].rows()); ++t) figure.token_names.push_back(model.tokens.name(t));

@@ -10,19 +10,6 @@
 namespace locus::report {
 namespace {
 
-// The most telling truth that some run was compared with.
-std::string pick_truth(const Inputs& inputs) {
-  std::set<std::string> names;
-  for (const Run& run : inputs.runs) {
-    for (const nlohmann::json* row : analysis_rows(run, "recovery", "truths", {{"similarity", "cosine"}}))
-      names.insert(row_text(*row, "truth"));
-  }
-  for (const char* known : {"sinusoid", "connectivity", "correlation", "W", "modules"}) {
-    if (names.count(known) != 0) return known;
-  }
-  return names.empty() ? "" : *names.begin();
-}
-
 // A measure after training, and the same before it as a dashed line.
 SigmaPanel panel_of(const Inputs& inputs, const std::string& title, const std::string& y_label, Wanted wanted) {
   SigmaPanel panel{title, y_label, {}};
@@ -52,9 +39,21 @@ std::vector<SigmaPanel> panels_of(const Inputs& inputs, const std::string& truth
 
 }  // namespace
 
+std::string recovery_truth(const Inputs& inputs) {
+  std::set<std::string> names;
+  for (const Run& run : inputs.runs) {
+    for (const nlohmann::json* row : analysis_rows(run, "recovery", "truths", {{"similarity", "cosine"}}))
+      names.insert(row_text(*row, "truth"));
+  }
+  for (const char* known : {"sinusoid", "connectivity", "correlation", "W", "modules"}) {
+    if (names.count(known) != 0) return known;
+  }
+  return names.empty() ? "" : *names.begin();
+}
+
 Found<Recovery> collect_recovery(const Inputs& inputs) {
   Recovery data;
-  data.truth = pick_truth(inputs);
+  data.truth = recovery_truth(inputs);
   const int layers = analysis_layers(inputs, "recovery", "layers");
   for (int l = 0; l < layers && l < 12; ++l) {
     std::vector<SigmaPanel> panels = panels_of(inputs, data.truth, l);

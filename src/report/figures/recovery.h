@@ -13,6 +13,9 @@ struct Recovery {
   std::string truth;                            // which truth the correlation is with
 };
 
+// The most telling truth that some run was compared with; empty without any.
+std::string recovery_truth(const Inputs& inputs);
+
 Found<Recovery> collect_recovery(const Inputs& inputs);
 Figure draw_recovery(const Recovery& data);
 std::string csv_recovery(const Recovery& data);  // layer,measure,line,setting,sigma,run,value

@@ -1,0 +1,97 @@
+#include "report/figures/relations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "report/markup.h"
+#include "stats/tests.h"
+
+namespace locus::report {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t kMaxRows = 300;
+
+// Holm's correction over the measures that have a p value.
+void adjust(std::vector<Relations::Row>& rows) {
+  std::vector<double> p;
+  for (const auto& r : rows) {
+    if (std::isfinite(r.p)) p.push_back(r.p);
+  }
+  const std::vector<double> adjusted = stats::holm(p);
+  std::size_t next = 0;
+  for (auto& r : rows) r.adjusted = std::isfinite(r.p) ? adjusted[next++] : kNan;
+}
+
+int count_of(const nlohmann::json& row, const char* field) {
+  const double v = row_number(row, field);
+  return v >= 0 && v < 1e6 ? static_cast<int>(v) : 0;
+}
+
+}  // namespace
+
+Found<Relations> collect_relations(const Inputs& inputs) {
+  Relations data;
+  const auto it = inputs.group_analyses.find("relations");
+  if (it != inputs.group_analyses.end() && it->second.contains("relations") && it->second["relations"].is_array()) {
+    for (const nlohmann::json& row : it->second["relations"]) {
+      const double rho = row_number(row, "spearman");
+      if (!row.is_object() || !std::isfinite(rho) || data.rows.size() == kMaxRows) continue;
+      data.rows.push_back({row_text(row, "measure"), row_text(row, "outcome"), count_of(row, "runs"),
+                           count_of(row, "sigmas"), rho, row_number(row, "p"), kNan, row_number(row, "low"),
+                           row_number(row, "high"), row_number(row, "spearman_sigma"), row_number(row, "spearman_within")});
+    }
+  }
+  if (data.rows.empty()) {
+    return Found<Relations>::none(
+        "no analysis/relations.json with a correlation beside the runs (locus analyze makes it of three analysed runs or "
+        "more)");
+  }
+  adjust(data.rows);
+  std::stable_sort(data.rows.begin(), data.rows.end(),
+                   [](const auto& a, const auto& b) { return std::abs(a.rho) > std::abs(b.rho); });
+  return Found<Relations>::of(std::move(data));
+}
+
+Figure draw_relations(const Relations& data) {
+  Figure figure{.name = "relations", .title = "Which measures go with generalisation?"};
+  Table table;
+  table.columns = {"Measure", "Runs", "ρ", "95 % from", "to", "p", "p (Holm)", "ρ of σ means", "ρ within σ"};
+  const auto number = [](double v) { return std::isfinite(v) ? r_text(v) : std::string("–"); };
+  const auto chance = [](double p) {
+    return !std::isfinite(p) ? std::string("–") : p < 0.001 ? std::string("< 0.001") : fmt::format("{:.3f}", p);
+  };
+  for (const Relations::Row& r : data.rows) {
+    table.rows.push_back({shorten(r.measure, 80), std::to_string(r.runs), number(r.rho), number(r.lo), number(r.hi),
+                          chance(r.p), chance(r.adjusted), number(r.over_means), number(r.within)});
+    table.sort_keys.push_back(
+        {kNan, static_cast<double>(r.runs), r.rho, r.lo, r.hi, r.p, r.adjusted, r.over_means, r.within});
+  }
+  figure.table = std::move(table);
+  const auto sure = std::count_if(data.rows.begin(), data.rows.end(), [](const auto& r) { return r.adjusted < 0.05; });
+  figure.caption = fmt::format(
+      "Spearman's ρ of each measure with {} over runs, bootstrap interval over runs. {} of {} measures hold after Holm's "
+      "correction for looking at all of them. A measure that merely follows σ goes with whatever σ changes: ρ within σ "
+      "(runs of one σ, at least four) is the harder test, ρ of σ means is high with so few points anyway. Correlation, not "
+      "cause: see the interventions.",
+      data.rows[0].outcome, sure, data.rows.size());
+  figure.csv = csv_relations(data);
+  return figure;
+}
+
+std::string csv_relations(const Relations& data) {
+  std::string out = "measure,outcome,runs,spearman,low,high,p,p_holm,sigmas,spearman_sigma,spearman_within\n";
+  for (const Relations::Row& r : data.rows) {
+    const std::string cells[] = {
+        r.measure,           r.outcome,       std::to_string(r.runs), csv_number(r.rho),        csv_number(r.lo),
+        csv_number(r.hi),    csv_number(r.p), csv_number(r.adjusted), std::to_string(r.sigmas), csv_number(r.over_means),
+        csv_number(r.within)};
+    out += csv_row(cells);
+  }
+  return out;
+}
+
+}  // namespace locus::report
