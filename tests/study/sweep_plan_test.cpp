@@ -167,14 +167,18 @@ TEST(SweepPlanTest, mistakes_in_a_file_name_the_place) {
 // Processor time with room for any build and machine: it catches work that grows with the square of the cells, no more.
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 constexpr double kPlanSeconds = 20;
-constexpr double kCollectSeconds = 100;
+constexpr double kCollectSeconds = 10;
 
-TEST(SweepPlanTest, ten_thousand_cells_are_planned_and_collected_quickly) {
-  double start = cpu_seconds();
+TEST(SweepPlanTest, ten_thousand_cells_are_planned_quickly) {
+  const double start = cpu_seconds();
   const SweepPlan plan = plan_of({"", {"pe.sigma=0.01..10:100:log", "optim.lr=1e-5..1e-2:10:log", "seed=0..9"}, {}});
   EXPECT_EQ(plan.cells.size(), 10000u);
   EXPECT_LT(cpu_seconds() - start, kPlanSeconds);
+}
 
+// A tenth of ten thousand in a tenth of the time they may take: making and removing so many folders is slow on some disks.
+TEST(SweepPlanTest, a_thousand_cells_are_collected_quickly) {
+  const SweepPlan plan = plan_of({"", {"pe.sigma=0.01..10:100:log", "seed=0..9"}, {}});
   const TempFolder folder("sweep_many");
   const SweepFolder sweep(folder / "out");
   sweep.prepare();
@@ -190,11 +194,11 @@ TEST(SweepPlanTest, ten_thousand_cells_are_planned_and_collected_quickly) {
     std::filesystem::create_directory(sweep.run(cell.hash));
     std::filesystem::create_hard_link(folder / "summary.json", sweep.run(cell.hash) / "summary.json");
   }
-  start = cpu_seconds();
+  const double start = cpu_seconds();
   write_results(sweep);
   EXPECT_LT(cpu_seconds() - start, kCollectSeconds);
   std::ifstream csv(folder / "out/results.csv");
-  EXPECT_EQ(std::count(std::istreambuf_iterator<char>(csv), {}, '\n'), 1 + 10000 * 20);
+  EXPECT_EQ(std::count(std::istreambuf_iterator<char>(csv), {}, '\n'), 1 + 1000 * 20);
 }
 
 TEST(SweepFilesTest, the_committed_sweeps_are_readable) {
