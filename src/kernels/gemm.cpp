@@ -136,7 +136,8 @@ constexpr std::int64_t kBlocksAtOnce = 8;
 // the last row is copied exactly.
 void pack_rows(ConstMat a, std::int64_t readable, float* out) {
   const std::int64_t block = a.rows * kRowBlock;
-  const std::int64_t fast = std::clamp<std::int64_t>((readable - simd::kLanes) / kRowBlock + 1, 0, a.cols / kRowBlock);
+  const std::int64_t whole_reads = readable < simd::kLanes ? 0 : (readable - simd::kLanes) / kRowBlock + 1;
+  const std::int64_t fast = std::min(whole_reads, a.cols / kRowBlock);
   for (std::int64_t g0 = 0; g0 < fast; g0 += kBlocksAtOnce) {
     const std::int64_t blocks = std::min(kBlocksAtOnce, fast - g0);
     float* to = out + g0 * block;
