@@ -26,7 +26,7 @@ for figure in accuracy_vs_sigma training_curves by_difficulty similarity tiled_s
   interventions kernel identifiability; do
   draw "$figure" lst
 done
-draw attention lst --choose layer=1 puzzle=1
+draw attention lst --choose layer=1 "example=puzzle 1"
 draw sweep_heatmap depth
 draw modules nmar
 draw brain regions/runs

@@ -15,7 +15,9 @@ made_up_regions() {
         i = r % 30; side = r < 30 ? -1 : 1
         up = 1 - 2 * (i + 0.5) / 30; ring = sqrt(1 - up * up); turn = i * 2.399963
         front = ring * cos(turn); out = ring * sin(turn); if (out < 0) out = -out
-        network[r] = int(6 * (atan2(up, front) + 3.14159266) / 6.28318532)
+        sector = int(6 * (atan2(up, front) + 3.14159266) / 6.28318532)
+        if (!(sector in number)) number[sector] = networks++
+        network[r] = number[sector]
         printf "%s%d,network %d,%.1f,%.1f,%.1f\n", side < 0 ? "L" : "R", i + 1, network[r] + 1, \
           side * (8 + 52 * out), 78 * front - 18, 48 * up + 16 > labels
       }

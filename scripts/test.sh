@@ -21,7 +21,7 @@ run_tests() {
 
 runner=()
 need build test
-want oracles
+want oracles pictures
 if [[ $sanitize -eq 0 ]]; then
   configure "$(release_preset)" -DLOCUS_TESTS=ON
   build_targets build/release

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -201,11 +202,19 @@ IdentifiabilityResult analyze_identifiability(const std::vector<fs::path>& paths
   }
   IdentifiabilityResult result;
   std::vector<LoadedRun> runs;
+  std::exception_ptr refused;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (progress) progress("reading " + paths[i].string(), 0.5 * static_cast<double>(i) / static_cast<double>(paths.size()));
-    runs.push_back(load(paths[i], settings));
-    result.runs.push_back(runs.back().path);
+    try {
+      runs.push_back(load(paths[i], settings));
+      result.runs.push_back(runs.back().path);
+    } catch (const Error& e) {
+      // One run without a table of positions (none, rotary) or unfinished must not cost the others' comparison.
+      refused = std::current_exception();
+      result.notes.push_back(fmt::format("left out {}: {}", paths[i].string(), e.parts().what));
+    }
   }
+  if (runs.size() < 2) std::rethrow_exception(refused);
   require_same_tokens(runs);
   std::vector<const RunConfig*> configs;
   for (const LoadedRun& run : runs) configs.push_back(&run.config);

@@ -11,7 +11,7 @@
 #include "report/analysis.h"
 #include "report/figures/recovery.h"
 #include "report/markup.h"
-#include "stats/correlation.h"
+#include "report/rank_test.h"
 #include "stats/descriptive.h"
 #include "stats/tests.h"
 
@@ -40,7 +40,9 @@ std::vector<Scored> score_groups(const Inputs& inputs) {
 }
 
 std::string value_text(const Measure& m, const Scored& s) {
-  if (!std::isfinite(s.mean.lo)) return fmt::format("{} (one run)", m.show(s.mean.value));
+  if (s.values.size() == 1) return fmt::format("{} (one run)", m.show(s.mean.value));
+  if (s.values.size() == 2)
+    return fmt::format("{} (two runs: {} and {})", m.show(s.mean.value), m.show(s.values[0]), m.show(s.values[1]));
   return fmt::format("{} (95 % interval {} to {}, n = {})", m.show(s.mean.value), m.show(s.mean.lo), m.show(s.mean.hi),
                      s.values.size());
 }
@@ -86,8 +88,8 @@ Claim claim_best(const Measure& m, const std::vector<Scored>& scored) {
   claim.test = fmt::format("Next is {} at {}", scored[1].group->label, m.show(scored[1].mean.value));
   if (tested[0] == 1)
     claim.test += fmt::format(", {} behind (Welch's t, Holm-corrected {})", m.show_difference(lead), p_text(adjusted[0]));
-  claim.test +=
-      fmt::format("; clearly better than {} of the {} other settings that have at least two runs.", beaten, adjusted.size());
+  claim.test += fmt::format("; by that test ahead of {} of the {} other settings that have at least two runs.", beaten,
+                            adjusted.size());
   if (beaten < adjusted.size()) claim.test += " It may be level with the rest.";
   if (!enough) claim.test += fmt::format(" {} runs a setting are few.", best.values.size());
   return claim;
@@ -115,7 +117,7 @@ Claim claim_sigma(const Measure& m, const std::vector<const Scored*>& family) {
     fewest = std::min(fewest, s->values.size());
     for (const double v : s->values) x.push_back(*s->group->sigma), y.push_back(v);
   }
-  const stats::Correlation rho = stats::spearman(x, y);
+  const stats::Correlation rho = rank_correlation(x, y);
   const Scored &first = *family.front(), &last = *family.back();
   const bool real = rho.p < 0.05;
   Claim claim;
@@ -230,7 +232,7 @@ std::optional<Claim> claim_recovery(const Inputs& inputs) {
     for (const double v : g.after) x.push_back(*g.group->sigma), y.push_back(v);
   }
   if (gains.size() >= 3) {
-    const stats::Correlation rho = stats::spearman(x, y);
+    const stats::Correlation rho = rank_correlation(x, y);
     claim.test += fmt::format(" Over σ: Spearman's ρ = {}, {}, n = {}.", r_text(rho.r), p_text(rho.p), x.size());
   }
   return claim;

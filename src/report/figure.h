@@ -78,7 +78,7 @@ struct Found {
 };
 
 // One variant as a complete SVG file: panels in rows of at most `max_width`, the legend below, the title above.
-std::string standalone_svg(const Figure& figure, const Variant& variant, Theme theme, double max_width = 1000);
+std::string standalone_svg(const Figure& figure, const Variant& variant, Theme theme, double max_width = 1080);
 
 // One panel as an <svg> element for the page (no style inside, no id).
 std::string inline_svg(const Panel& panel);

@@ -148,7 +148,7 @@ void warn_runs(Inputs& inputs) {
     if (!bad.empty()) inputs.warnings.push_back({id, "not a number: " + join(bad, ", ")});
     const auto it = run.metrics.find("train.accuracy");
     if (run.complete() && it != run.metrics.end() && it->second < 0.98) {
-      inputs.warnings.push_back({id, "not converged: training accuracy " + percent(it->second)});
+      inputs.warnings.push_back({id, "not converged: training accuracy below 98 %"});
     }
   }
 }
@@ -163,8 +163,8 @@ void warn_groups(Inputs& inputs) {
   }
   if (few != 0) {
     inputs.warnings.push_back(
-        {-1, fmt::format("{} of {} settings have fewer than 3 seeds: intervals are wide or absent, and "
-                         "tests have little power",
+        {-1, fmt::format("{} of {} settings have fewer than 3 seeds: no interval is given, and tests have "
+                         "little power",
                          few, inputs.groups.size())});
   }
   if (dropped != 0) {
@@ -200,7 +200,12 @@ std::string Measure::words() const {
 std::string Measure::label() const { return is_fraction() ? words() + " (%)" : words(); }
 std::string Measure::show(double value) const { return is_fraction() ? percent(value) : pretty(value, 4); }
 std::string Measure::show_difference(double value) const {
-  if (!is_fraction()) return pretty(value, 3);
+  if (!is_fraction()) {
+    std::string text = fmt::format("{:.4f}", value);
+    if (text == "-0.0000") text = "0.0000";
+    if (text[0] == '-') text.replace(0, 1, "−");
+    return text;
+  }
   std::string text = fmt::format("{:.1f}", 100 * value);
   if (text == "-0.0") text = "0.0";
   if (text[0] == '-') text.replace(0, 1, "−");
@@ -267,7 +272,7 @@ std::vector<double> values_of(const Inputs& inputs, const Group& group, const st
 Estimate mean_over_runs(const std::vector<double>& values, double x) {
   if (values.empty()) return {x, kNan, kNan, kNan};
   Estimate e{x, stats::mean(values), kNan, kNan};
-  if (values.size() >= 2) {
+  if (values.size() >= 3) {
     const stats::Interval interval = stats::mean_interval(values);
     e.lo = interval.lo;
     e.hi = interval.hi;

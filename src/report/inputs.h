@@ -30,6 +30,9 @@ struct Measure {
 
   std::string key() const { return split + "." + name; }
   bool is_fraction() const { return name == "accuracy"; }
+  std::optional<std::pair<double, double>> possible() const {
+    return is_fraction() ? std::optional(std::pair(0.0, 1.0)) : std::nullopt;
+  }
   AxisUnit unit() const { return is_fraction() ? AxisUnit::kPercent : AxisUnit::kPlain; }
   std::string label() const;                  // "held-out accuracy (%)"
   std::string words() const;                  // "held-out accuracy"
@@ -61,7 +64,8 @@ std::string config_text(const RunConfig& config, const std::string& key);
 // Finite values of a metric over the runs of a group, in the order of the runs.
 std::vector<double> values_of(const Inputs& inputs, const Group& group, const std::string& metric);
 
-// Mean with Student's 95 % interval over runs; no interval below two runs, NaN for none.
+// Mean with Student's 95 % interval over runs; NaN for none. No interval below three runs: of two it is 13 standard
+// errors to each side and tells nothing that the two values do not.
 Estimate mean_over_runs(const std::vector<double>& values, double x);
 
 std::string split_words(const std::string& split);  // "held-out", "test", ...

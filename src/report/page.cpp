@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -47,9 +48,20 @@ std::string head_html(const std::string& title, const std::string& css) {
   return out + fmt::format("<title>{}</title>\n<style>{}</style>\n</head>\n", escape(title), css);
 }
 
+// The words a reader from elsewhere needs.
+std::string terms(const Inputs& inputs) {
+  std::string out;
+  if (std::any_of(inputs.groups.begin(), inputs.groups.end(), [](const Group& g) { return g.sigma.has_value(); }))
+    out += "A learned encoding starts as random numbers of spread σ and is trained with the model. ";
+  if (inputs.measure && inputs.measure->split == "heldout") out += "Held-out examples are unlike every training example. ";
+  if (inputs.measure && inputs.measure->name == "mse")
+    out += "The error is that of predicting hidden tokens: small is good.";
+  return out;
+}
+
 constexpr std::string_view kNavigation =
     "<nav class=\"bar\" aria-label=\"Sections\"><div><a href=\"#answer\">Answer</a>"
-    "<a href=\"#figures\">Figures</a><a href=\"#tables\">Tables</a><a href=\"#runs\">Runs</a><a "
+    "<a href=\"#figures\">Figures</a><a href=\"#tables\">Settings</a><a href=\"#runs\">Runs</a><a "
     "href=\"#run\">What was run</a><a href=\"#reproduce\">Reproduce</a>"
     "<span class=\"spacer\"></span><button type=\"button\" id=\"show-all\">Show all runs</button><button type=\"button\" "
     "id=\"theme\">"
@@ -167,9 +179,10 @@ std::string table_csv(const Table& table) {
 std::string make_page(const Inputs& inputs, const PageParts& parts) {
   const std::string css = page_theme_css() + std::string(kReport_css);
   std::string out = head_html(parts.title, css) + "<body>\n" + std::string(kNavigation);
-  out += fmt::format("<header class=\"top\"><h1>{}</h1><p class=\"lead\">{} run{} in {} setting{}</p></header>\n<main>\n",
-                     escape(parts.title), inputs.runs.size(), inputs.runs.size() == 1 ? "" : "s", inputs.groups.size(),
-                     inputs.groups.size() == 1 ? "" : "s");
+  out +=
+      fmt::format("<header class=\"top\"><h1>{}</h1><p class=\"lead\">{} run{} in {} setting{}. {}</p></header>\n<main>\n",
+                  escape(parts.title), inputs.runs.size(), inputs.runs.size() == 1 ? "" : "s", inputs.groups.size(),
+                  inputs.groups.size() == 1 ? "" : "s", escape(terms(inputs)));
   out += "<section id=\"answer\" aria-label=\"Answer\">\n" + answer_html(make_claims(inputs)) + warnings_html(inputs) +
          "</section>\n";
   out += figures_html(parts);

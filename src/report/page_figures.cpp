@@ -38,21 +38,26 @@ std::string choice_selects(const Figure& figure) {
       const std::string& value = v.choices[k].second;
       if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
     }
-    out += fmt::format("<label>{} <select data-choice=\"{}\">", escape(keys[k].first), escape(keys[k].first));
+    // The page's script counts selects, so one without a choice is hidden, not left out.
+    out += fmt::format("<label{}>{} <select data-choice=\"{}\">", values.size() < 2 ? " class=\"off\"" : "",
+                       escape(keys[k].first), escape(keys[k].first));
     for (const std::string& value : values) out += fmt::format("<option>{}</option>", escape(value));
     out += "</select></label>";
   }
   return out + "</div>\n";
 }
 
+// How wide a panel that stands alone may grow: text should keep about its size.
+const char* width_class(double width) { return width < 340 ? " tiny" : width < 440 ? " small" : width > 560 ? " wide" : ""; }
+
 std::string variant_html(const Figure& figure, std::size_t index) {
   const Variant& variant = figure.variants[index];
   json choices = json::array();
   for (const auto& [key, value] : variant.choices) choices.push_back(clean_utf8(value));
-  std::string out =
-      fmt::format("<div class=\"variant{}\" data-choices=\"{}\">\n<div class=\"panels n{}{}\">\n", index == 0 ? "" : " off",
-                  escape(choices.dump()), std::min<std::size_t>(variant.panels.size(), 4),
-                  variant.panels.size() == 1 && variant.panels[0].width < 440 ? " small" : "");
+  std::string out = fmt::format("<div class=\"variant{}\" data-choices=\"{}\">\n<div class=\"panels n{}{}\">\n",
+                                index == 0 ? "" : " off", escape(choices.dump()),
+                                variant.panels.size() % 3 == 0 ? 3 : std::min<std::size_t>(variant.panels.size(), 4),
+                                variant.panels.size() == 1 ? width_class(variant.panels[0].width) : "");
   for (const Panel& panel : variant.panels) out += inline_svg(panel);
   return out + "</div>\n" + legend_html(variant.legend) + "</div>\n";
 }

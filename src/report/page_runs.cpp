@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -64,12 +65,19 @@ std::string data_text(const Inputs& inputs) {
     const json& data = run.manifest["data"];
     if (data.is_string()) return shorten(data.get<std::string>(), 600);
     if (!data.is_object()) continue;
-    std::vector<std::string> parts;
+    std::vector<std::string> keys = {"source", "train", "validation", "test", "heldout"};
+    std::erase_if(keys, [&](const std::string& key) { return !data.contains(key); });
     for (const auto& [key, value] : data.items()) {
-      if (value.is_string()) parts.push_back(key + ": " + value.get<std::string>());
-      if (value.is_number()) parts.push_back(key + ": " + value.dump());
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
     }
-    return shorten(join(parts, "; "), 600);
+    std::vector<std::string> parts;
+    for (const std::string& key : keys) {
+      const json& value = data[key];
+      std::string text = value.is_string() ? value.get<std::string>() : value.is_number() ? value.dump() : "";
+      if (text.ends_with('.')) text.pop_back();
+      if (!text.empty()) parts.push_back(key + ": " + text);
+    }
+    return shorten(join(parts, "; "), 800);
   }
   return "";
 }
@@ -96,13 +104,21 @@ std::string command_of(const Run& run) {
   return join(words, " ");
 }
 
+// "learned σ 0.2, seed 3": what a reader knows a run by; its folder's name where there is no configuration.
+std::string run_words(const Inputs& inputs, int id) {
+  const Run& run = inputs.run(id);
+  if (run.group < 0 || !run.config) return shorten(run.name, 60);
+  return shorten(fmt::format("{}, seed {}", inputs.groups[static_cast<std::size_t>(run.group)].label, run.config->seed), 80);
+}
+
 std::string run_details(const Inputs& inputs, int id) {
   const Run& run = inputs.run(id);
   std::string result = inputs.measure && run.metrics.count(inputs.measure->key())
                            ? inputs.measure->show(run.metrics.at(inputs.measure->key()))
                            : "no result";
-  std::string out = fmt::format("<details id=\"run-{}\"><summary>{} · {} · {}</summary><div>", id,
-                                escape(shorten(run.name, 120)), escape(run.status), escape(result));
+  std::string out =
+      fmt::format("<details id=\"run-{}\"><summary>{} · {} · {} · {}</summary><div>", id, escape(run_words(inputs, id)),
+                  escape(run.status), escape(result), escape(shorten(run.name, 120)));
   out += "<dl class=\"facts\">";
   fact(out, "folder", run.path);
   if (run.group >= 0) fact(out, "setting", inputs.groups[static_cast<std::size_t>(run.group)].label);
@@ -157,8 +173,7 @@ std::string warnings_html(const Inputs& inputs) {
     std::string who;
     const std::vector<int>& runs = by_text[text];
     for (std::size_t i = 0; i < runs.size() && i < 3 && runs[i] >= 0; ++i) {
-      who += fmt::format("{}<a href=\"#run-{}\">{}</a>", i == 0 ? "" : ", ", runs[i],
-                         escape(shorten(inputs.run(runs[i]).name, 60)));
+      who += fmt::format("{}<a href=\"#run-{}\">{}</a>", i == 0 ? "" : "; ", runs[i], escape(run_words(inputs, runs[i])));
     }
     if (runs.size() > 3) who += fmt::format(" and {} more", runs.size() - 3);
     out += "<li>" + escape(shorten(text, 400)) + (who.empty() ? "" : ": " + who) + "</li>\n";
@@ -213,10 +228,24 @@ std::string drill_down_html(const Inputs& inputs) {
   return out + "</div></details>\n";
 }
 
+// Cells of a sweep were each started by it with a file of its own; the folder of the sweep stands for all of them.
+std::string sweep_of(const Run& run) {
+  const std::filesystem::path path(run.path);
+  std::error_code code;
+  const std::filesystem::path sweep = path.parent_path().parent_path();
+  return path.parent_path().filename() == "cells" && std::filesystem::exists(sweep / "plans", code) ? sweep.string() : "";
+}
+
 std::string reproduce_html(const Inputs& inputs) {
   std::vector<std::string> commands;
   for (const Run& run : inputs.runs) {
-    const std::string command = command_of(run);
+    const std::string sweep = sweep_of(run);
+    const std::string command =
+        sweep.empty() ? command_of(run)
+                      : fmt::format(
+                            "for run in {}/cells/*/; do locus train \"$run/config.toml\" --out again/\"$(basename "
+                            "\"$run\")\"; done",
+                            shell_quote(sweep));
     if (!command.empty() && std::find(commands.begin(), commands.end(), command) == commands.end())
       commands.push_back(command);
   }
@@ -227,7 +256,7 @@ std::string reproduce_html(const Inputs& inputs) {
   std::string out = fmt::format(
       "<p>{} The same version on the same data gives the same weights; each run's folder holds its "
       "complete <code>config.toml</code>.</p>\n<pre>",
-      commands.size() == 1 ? "This command made the runs." : "These commands made the runs.");
+      commands.size() == 1 ? "This command makes the runs." : "These commands make the runs.");
   for (std::size_t i = 0; i < commands.size() && i < 20; ++i) out += escape(commands[i]) + "\n";
   out += "</pre>\n";
   if (commands.size() > 20)

@@ -26,6 +26,15 @@ void spread(std::vector<std::pair<double, std::size_t>>& at, double gap, double 
   }
 }
 
+// A text broken at the space that leaves the shortest longer line.
+std::pair<std::string, std::string> two_lines(const std::string& text) {
+  std::size_t best = text.find(' ');
+  for (std::size_t at = best; at != std::string::npos; at = text.find(' ', at + 1)) {
+    if (std::max(at, text.size() - at) < std::max(best, text.size() - best)) best = at;
+  }
+  return {text.substr(0, best), text.substr(best + 1)};
+}
+
 }  // namespace
 
 void XyPlot::line(std::vector<Point> points, const std::string& colour, const std::string& style, Mark mark) {
@@ -33,7 +42,9 @@ void XyPlot::line(std::vector<Point> points, const std::string& colour, const st
 }
 
 void XyPlot::band(const std::vector<Estimate>& points, const std::string& colour, Mark mark) {
-  items_.push_back({Kind::kBand, {}, points, colour, "", "", std::move(mark)});
+  std::vector<Estimate> kept;
+  for (const Estimate& e : points) kept.push_back(cut(e));
+  items_.push_back({Kind::kBand, {}, std::move(kept), colour, "", "", std::move(mark)});
 }
 
 void XyPlot::point(Point at, double radius, const std::string& colour, Mark mark, Shape shape, bool soft) {
@@ -41,20 +52,28 @@ void XyPlot::point(Point at, double radius, const std::string& colour, Mark mark
 }
 
 void XyPlot::estimate(const Estimate& e, const std::string& colour, Mark mark, Shape shape) {
-  items_.push_back({Kind::kEstimate, {}, {e}, colour, "", "", std::move(mark), shape, 4.2});
+  items_.push_back({Kind::kEstimate, {}, {cut(e)}, colour, "", "", std::move(mark), shape, 4.2});
 }
 
 void XyPlot::bar(const Estimate& e, double width, const std::string& colour, Mark mark) {
-  items_.push_back({Kind::kBar, {}, {e}, colour, "", "", std::move(mark), Shape::kSquare, width});
+  items_.push_back({Kind::kBar, {}, {cut(e)}, colour, "", "", std::move(mark), Shape::kSquare, width});
 }
 
 void XyPlot::reference(const Estimate& e, const std::string& colour, const std::string& style, Mark mark,
                        std::string label) {
-  items_.push_back({Kind::kReference, {}, {e}, colour, style, std::move(label), std::move(mark)});
+  items_.push_back({Kind::kReference, {}, {cut(e)}, colour, style, std::move(label), std::move(mark)});
 }
 
 void XyPlot::label(Point at, std::string text, Mark mark) {
   items_.push_back({Kind::kLabel, {at}, {}, "", "", std::move(text), std::move(mark)});
+}
+
+Estimate XyPlot::cut(Estimate e) const {
+  if (!spec_.y.possible) return e;
+  for (double* end : {&e.lo, &e.hi}) {
+    if (std::isfinite(*end)) *end = std::clamp(*end, spec_.y.possible->first, spec_.y.possible->second);
+  }
+  return e;
 }
 
 Range XyPlot::range(bool of_x) const {
@@ -120,6 +139,12 @@ void XyPlot::draw_x_ticks(Svg& svg, const Scale& x) const {
     if (!std::isfinite(at)) continue;
     svg.line({at, area_.bottom()}, {at, area_.bottom() + 4}, "axis");
     const bool category = spec_.x.kind == AxisKind::kCategories;
+    if (category && text_width(t.label, kFont) > slot - 4 && t.label.find(' ') != std::string::npos) {
+      const auto [first, second] = two_lines(t.label);
+      svg.text({at, area_.bottom() + 16}, fit_text(first, slot - 4, kFont), "tick", Anchor::kMiddle);
+      svg.text({at, area_.bottom() + 30}, fit_text(second, slot - 4, kFont), "tick", Anchor::kMiddle);
+      continue;
+    }
     const std::string text = category ? fit_text(t.label, slot - 4, kFont) : t.label;
     const double half = text_width(text, kFont) / 2;
     if (at - half < free_from) continue;

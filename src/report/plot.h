@@ -20,7 +20,8 @@ struct AxisSpec {
   std::vector<std::string> categories = {};  // kCategories: 0, 1, 2, ...
   std::optional<double> lo = {};             // bounds kept as they are
   std::optional<double> hi = {};
-  std::vector<double> at = {};  // ticks wanted at these values (thinned where they would collide)
+  std::optional<std::pair<double, double>> possible = {};  // intervals are cut there: no accuracy is above 1
+  std::vector<double> at = {};                             // ticks wanted at these values (thinned where they would collide)
 };
 
 struct PlotSpec {
@@ -76,6 +77,7 @@ class XyPlot {
   void draw_estimate(Svg& svg, const Item& item, const Scale& x, const Scale& y) const;
   void draw_references(Svg& svg, const Scale& y) const;
   Range range(bool of_x) const;
+  Estimate cut(Estimate e) const;  // its interval kept within what is possible
   Scale scale(bool of_x) const;
 
   PlotSpec spec_;

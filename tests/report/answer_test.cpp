@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/analysis.h"
+#include "report/rank_test.h"
 #include "tests/report/sample_runs.h"
 
 namespace locus::report {
@@ -46,6 +46,14 @@ TEST(AnswerTest, only_a_tested_lead_is_called_best) {
   EXPECT_EQ(level.evidence, Evidence::kWeak);
   EXPECT_NE(level.text.find("Learned σ 0.1 comes first"), std::string::npos) << level.text;
   EXPECT_NE(level.test.find("It may be level with the rest"), std::string::npos) << level.test;
+}
+
+TEST(AnswerTest, six_runs_in_order_are_tested_by_permutation) {
+  const std::vector<double> x = {1, 2, 3, 4, 5, 6}, y = {2, 4, 6, 8, 10, 12};
+  const stats::Correlation rho = rank_correlation(x, y);
+  EXPECT_EQ(rho.r, 1);
+  EXPECT_NEAR(rho.p, 2.0 / 720, 1e-3) << "of 720 orders two are as extreme";
+  EXPECT_TRUE(std::isnan(rank_correlation(std::span(x).first(2), std::span(y).first(2)).p));
 }
 
 TEST(AnswerTest, two_seeds_are_never_clear) {

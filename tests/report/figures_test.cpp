@@ -52,7 +52,7 @@ class FigureTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TempFolder("figures");
-    write_lst_study(folder_->path() / "lst", {.seeds = 2, .sigmas = {0.1, 0.5, 2.0}, .epochs = 12, .analyses = true});
+    write_lst_study(folder_->path() / "lst", {.seeds = 3, .sigmas = {0.1, 0.5, 2.0}, .epochs = 12, .analyses = true});
     write_masked_study(folder_->path() / "fmri", {.tokens = 24, .modules = 3, .brain = true});
     lst_ = new Inputs(inputs_of(folder_->path() / "lst"));
     fmri_ = new Inputs(inputs_of(folder_->path() / "fmri"));
@@ -76,7 +76,7 @@ TEST_F(FigureTest, groups_are_settings_that_differ_in_more_than_the_seed) {
   ASSERT_EQ(lst_->groups.size(), 6u);
   EXPECT_EQ(lst_->groups[0].label, "learned σ 0.1");
   EXPECT_EQ(lst_->groups[2].sigma, 2.0);
-  for (const Group& g : lst_->groups) EXPECT_EQ(g.runs.size(), 2u) << g.label;
+  for (const Group& g : lst_->groups) EXPECT_EQ(g.runs.size(), 3u) << g.label;
 }
 
 TEST_F(FigureTest, accuracy_vs_sigma_shows_every_run_and_every_mean) {
@@ -205,8 +205,9 @@ TEST_F(FigureTest, attention_shows_weights_of_the_token_read) {
   EXPECT_EQ(model.examples[0].symbols[5], -1) << "the target";
   const Figure figure = draw_attention(data);
   const auto variant = std::find_if(figure.variants.begin(), figure.variants.end(),
-                                    [](const Variant& v) { return v.choices[3].second == "1"; });
+                                    [](const Variant& v) { return v.choices[3].second == "puzzle 1"; });
   ASSERT_NE(variant, figure.variants.end());
+  EXPECT_EQ(variant, figure.variants.begin()) << "a puzzle is what a reader sees first";
   ASSERT_EQ(variant->panels.size(), 3u);
   EXPECT_NE(variant->panels[1].body.find("data-value=\"" + shortest(model.examples[0].maps[0](15, 3)) + "\""),
             std::string::npos);
@@ -219,8 +220,9 @@ TEST_F(FigureTest, modules_and_brain_come_from_networks) {
   const Brain brain = *collect_brain(*fmri_).value;
   EXPECT_EQ(brain.models[0].communities.size(), 4u);
   const Figure figure = draw_brain(brain);
-  EXPECT_EQ(figure.variants.back().choices[0].second, "network");
-  EXPECT_EQ(figure.variants[0].panels.size(), 3u);
+  ASSERT_EQ(figure.variants[0].panels.size(), 6u) << "three planes by network, three by community";
+  EXPECT_EQ(figure.variants[0].panels[0].body.find("community"), std::string::npos);
+  EXPECT_NE(figure.variants[0].panels[3].body.find("region 1 (network 1), community "), std::string::npos);
   EXPECT_FALSE(collect_brain(*lst_).value.has_value());
   EXPECT_FALSE(collect_modules(*lst_).value.has_value());
 }

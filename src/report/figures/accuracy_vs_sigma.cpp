@@ -148,7 +148,7 @@ Figure draw_accuracy_vs_sigma(const AccuracyVsSigma& data) {
                 .x = {.label = "σ of the initial encoding" + std::string(log_axis ? " (log scale)" : ""),
                       .kind = log_axis ? AxisKind::kLog : AxisKind::kLinear,
                       .at = {sigmas.begin(), sigmas.end()}},
-                .y = {.label = data.measure.label(), .unit = data.measure.unit()},
+                .y = {.label = data.measure.label(), .unit = data.measure.unit(), .possible = data.measure.possible()},
                 .width = 460,
                 .height = 330,
                 .right_margin = labels ? 96.0 : 12.0};
@@ -167,7 +167,7 @@ Figure draw_accuracy_vs_sigma(const AccuracyVsSigma& data) {
   figure.caption = data.series.empty() ? "No learned encodings: lines are means over runs. "
                                        : fmt::format(
                                              "Large dots: mean over seeds (n = {} per σ); whiskers: Student's 95 % "
-                                             "interval of the mean{}; small dots: single runs. ",
+                                             "interval of the mean (3 runs or more){}; small dots: single runs. ",
                                              low == high ? fmt::format("{}", low) : fmt::format("{}–{}", low, high),
                                              high < 2 ? ", absent with one seed" : "");
   if (!data.references.empty())

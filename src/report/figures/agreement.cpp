@@ -7,6 +7,7 @@
 #include <map>
 
 #include "report/markup.h"
+#include "report/rank_test.h"
 #include "stats/descriptive.h"
 
 namespace locus::report {
@@ -24,11 +25,6 @@ double agreement_of(const Run& run, const std::string& model, const std::string&
     if (std::isfinite(v)) return v;
   }
   return kNan;
-}
-
-stats::Correlation rank_correlation(const std::vector<double>& x, const std::vector<double>& y) {
-  if (x.size() < 3) return {kNan, kNan, x.size(), 0};
-  return stats::spearman(x, y);
 }
 
 Agreement::View view_of(const Inputs& inputs, const std::string& form) {

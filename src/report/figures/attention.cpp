@@ -87,7 +87,7 @@ bool load_model(const Inputs& inputs, int group, AttentionFigure::Model& model) 
 Panel draw_board(const AttentionFigure::Model& model, const AttentionFigure::Example& example, const MatrixD* map,
                  const std::string& title) {
   const Tokens& tokens = model.tokens;
-  const double cell = 240.0 / std::max(tokens.grid_rows, tokens.grid_cols);
+  const double cell = 270.0 / std::max(tokens.grid_rows, tokens.grid_cols);
   const double left = 6, top = 26;
   double largest = 0;
   for (int t = 0; map != nullptr && t < static_cast<int>(map->cols()); ++t)
@@ -152,13 +152,13 @@ void add_variant(Figure& figure, const AttentionFigure::Model& model, std::size_
                      {"head", std::to_string(map % model.heads + 1)}};
   const auto at = static_cast<std::size_t>(map);
   if (example < 0) {
-    variant.choices.push_back({"puzzle", "mean of all"});
+    variant.choices.push_back({"example", "mean of all"});
     const MatrixSpec spec = map_spec(model, model.mean[at], fmt::format("m{}k{}", m, map), "Mean over examples");
     variant.panels.push_back(draw_matrix(spec));
     figure.matrices.push_back(matrix_data(spec));
   } else {
     const AttentionFigure::Example& e = model.examples[static_cast<std::size_t>(example)];
-    variant.choices.push_back({"puzzle", std::to_string(example + 1)});
+    variant.choices.push_back({"example", fmt::format("puzzle {}", example + 1)});
     if (!e.symbols.empty()) variant.panels.push_back(draw_board(model, e, nullptr, "Puzzle"));
     variant.panels.push_back(draw_board(model, e, &e.maps[at], "Weights of the token read out"));
     const MatrixSpec spec = map_spec(model, e.maps[at], fmt::format("m{}k{}e{}", m, map, example), "All weights");

@@ -24,9 +24,9 @@ struct Plane {
   const char* x_label;
   const char* y_label;
 };
-constexpr Plane kPlanes[] = {{"From above", 0, 1, 2, "left – right (mm)", "back – front (mm)"},
-                             {"From the front", 0, 2, 1, "left – right (mm)", "down – up (mm)"},
-                             {"From the side", 1, 2, 0, "back – front (mm)", "down – up (mm)"}};
+constexpr Plane kPlanes[] = {{"from above", 0, 1, 2, "left – right (mm)", "back – front (mm)"},
+                             {"from the front", 0, 2, 1, "left – right (mm)", "down – up (mm)"},
+                             {"from the side", 1, 2, 0, "back – front (mm)", "down – up (mm)"}};
 
 std::vector<std::vector<int>> load_communities(const Run& run, std::ptrdiff_t tokens) {
   const fs::path path = fs::path(run.path) / "analysis" / "networks.npz";
@@ -70,7 +70,7 @@ std::vector<int> matched(const std::vector<int>& communities, const std::vector<
 
 Panel draw_plane(const Brain& data, const Plane& plane, const std::vector<int>& classes, const std::string& what) {
   const MatrixD& c = data.tokens.coordinates;
-  XyPlot plot({.title = plane.title,
+  XyPlot plot({.title = fmt::format("{}, {}", what.empty() ? "Networks" : "Communities", plane.title),
                .x = {.label = plane.x_label},
                .y = {.label = plane.y_label},
                .width = 340,
@@ -111,26 +111,23 @@ Found<Brain> collect_brain(const Inputs& inputs) {
 
 Figure draw_brain(const Brain& data) {
   Figure figure{.name = "brain", .title = "The regions, coloured by network and by learned community"};
-  const auto add = [&](const std::string& choice, const std::vector<int>& classes, const std::string& what) {
-    Variant variant;
-    variant.choices = {{"colour", choice}};
-    for (const Plane& plane : kPlanes) variant.panels.push_back(draw_plane(data, plane, classes, what));
-    if (what.empty()) variant.legend = token_legend(data.tokens);
-    figure.variants.push_back(std::move(variant));
-  };
-  bool analysed = false;
+  std::vector<Panel> networks;
+  for (const Plane& plane : kPlanes) networks.push_back(draw_plane(data, plane, data.tokens.labels, ""));
   for (const Brain::Model& model : data.models) {
     if (model.communities.empty()) continue;
-    add(fmt::format("communities, layer 1, {}", model.label), matched(model.communities[0], data.tokens.labels),
-        "community");
-    analysed = true;
+    Variant variant{.choices = {{"run", model.label}}, .panels = networks, .legend = token_legend(data.tokens)};
+    const std::vector<int> classes = matched(model.communities[0], data.tokens.labels);
+    for (const Plane& plane : kPlanes) variant.panels.push_back(draw_plane(data, plane, classes, "community"));
+    figure.variants.push_back(std::move(variant));
   }
-  add(data.tokens.labels.empty() ? "none" : "network", data.tokens.labels, "");
+  const bool analysed = !figure.variants.empty();
+  if (!analysed) figure.variants.push_back({.panels = networks, .legend = token_legend(data.tokens)});
   figure.caption = "Centroids of regions in mm, nearer ones drawn over farther ones.";
-  figure.caption += analysed ? " Communities: consensus of Louvain runs on the signed cosines of the mean-centred encoding; "
-                               "each has the colour of the network "
-                               "it shares most regions with, if no other community took it."
-                             : " No run has analysis/networks.npz, so learned communities are not shown.";
+  figure.caption +=
+      analysed ? " Communities: consensus of Louvain runs on the signed cosines of the mean-centred encoding of layer 1; "
+                 "each has the colour of the network "
+                 "it shares most regions with, if no other community took it."
+               : " No run has analysis/networks.npz, so learned communities are not shown.";
   figure.csv = csv_brain(data);
   return figure;
 }

@@ -54,7 +54,7 @@ Panel sigma_panel(const ByDifficulty& data) {
                .x = {.label = "σ of the initial encoding",
                      .kind = log_axis ? AxisKind::kLog : AxisKind::kLinear,
                      .at = {sigmas.begin(), sigmas.end()}},
-               .y = {.label = data.measure.label(), .unit = data.measure.unit()}});
+               .y = {.label = data.measure.label(), .unit = data.measure.unit(), .possible = data.measure.possible()}});
   for (std::size_t k = 0; k < data.conditions.size(); ++k) {
     const std::string colour = category_class(static_cast<int>(k));
     std::map<double, Point> points;
@@ -80,7 +80,7 @@ Panel category_panel(const ByDifficulty& data, bool all) {
   if (settings.size() > kMaxCategories) settings.resize(kMaxCategories);
   XyPlot plot({.title = all ? "All encodings" : "Other encodings",
                .x = {.label = "", .kind = AxisKind::kCategories, .categories = settings},
-               .y = {.label = data.measure.label(), .unit = data.measure.unit()}});
+               .y = {.label = data.measure.label(), .unit = data.measure.unit(), .possible = data.measure.possible()}});
   const auto n = static_cast<double>(data.conditions.size());
   for (const auto& c : data.cells) {
     const auto at = std::find(settings.begin(), settings.end(), c.setting);
@@ -138,7 +138,7 @@ Figure draw_by_difficulty(const ByDifficulty& data) {
                              .mark = LegendMark::kPoint,
                              .shape = kShapes[k % 4]});
   }
-  figure.caption = fmt::format("Means over runs (n = {} per setting) with Student's 95 % interval{}.",
+  figure.caption = fmt::format("Means over runs (n = {} per setting) with Student's 95 % interval (3 runs or more){}.",
                                low == high ? fmt::format("{}", low) : fmt::format("{}–{}", low, high),
                                high < 2 ? ", absent with one run" : "");
   figure.csv = csv_by_difficulty(data);

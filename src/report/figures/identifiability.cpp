@@ -109,11 +109,11 @@ Table table_of(const Identifiability& data) {
   table.columns = {"Pairs of", "Setting", "Model", "Layer", "Pairs", "r of cosines", "r, centred", "Procrustes", "CKA"};
   const auto number = [](double v) { return std::isfinite(v) ? r_text(v) : std::string("–"); };
   for (const Identifiability::Row& r : data.rows) {
-    table.rows.push_back({r.comparison, shorten(r.setting, 80), r.model, std::to_string(r.layer + 1),
+    table.rows.push_back({r.comparison, shorten(r.setting, 80), r.model, r.layer < 0 ? "all" : std::to_string(r.layer + 1),
                           std::to_string(r.pairs), number(r.cosine), number(r.centred), number(r.procrustes),
                           number(r.cka)});
-    table.sort_keys.push_back({kNan, kNan, kNan, static_cast<double>(r.layer + 1), static_cast<double>(r.pairs), r.cosine,
-                               r.centred, r.procrustes, r.cka});
+    table.sort_keys.push_back({kNan, kNan, kNan, r.layer < 0 ? kNan : static_cast<double>(r.layer + 1),
+                               static_cast<double>(r.pairs), r.cosine, r.centred, r.procrustes, r.cka});
   }
   return table;
 }

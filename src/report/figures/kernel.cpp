@@ -83,7 +83,8 @@ Figure draw_kernel(const KernelMovement& data) {
   }
   for (const auto& [label, entry] : legend) figure.legend.push_back(entry);
   figure.caption = fmt::format(
-      "Means over runs ({}) with Student's 95 % interval. Relative movement of the encoding falls with σ without any "
+      "Means over runs ({}) with Student's 95 % interval (3 runs or more). Relative movement of the encoding falls with σ "
+      "without any "
       "learning, because its start is larger: compare with runs that scale the content along (model.embed_gain), "
       "drawn as dashed lines where they exist.",
       runs_text(data.panels));

@@ -122,7 +122,8 @@ Figure draw_modules(const Modules& data) {
   figure.legend = {{.label = "untrained", .css = "c11", .mark = LegendMark::kPoint, .shape = Shape::kSquare},
                    {.label = "trained", .css = "c0", .mark = LegendMark::kPoint, .shape = Shape::kSquare}};
   figure.caption = fmt::format(
-      "Cosines of the mean-centred encoding. Bars: means over runs (n = {}), whiskers: Student's 95 % interval. Segregation "
+      "Cosines of the mean-centred encoding. Bars: means over runs (n = {}), whiskers: Student's 95 % interval (3 runs or "
+      "more). Segregation "
       "is left "
       "out where the mean within labels is below 0.05, because it is then a ratio of noise.",
       low == high ? fmt::format("{}", low) : fmt::format("{}–{}", low, high));

@@ -105,6 +105,7 @@ Figure draw_training_curves(const TrainingCurves& data) {
                         .unit = view.fraction ? AxisUnit::kPercent : AxisUnit::kPlain}};
     spec.x.at = whole_epochs(view);
     spec.height = 290;
+    if (view.fraction) spec.y.possible = {0, 1};
     XyPlot plot(spec);
     const auto show = [&](double v) { return view.fraction ? percent(v) : pretty(v, 4); };
     for (const auto& single : view.singles) {
@@ -133,9 +134,9 @@ Figure draw_training_curves(const TrainingCurves& data) {
       high = std::max(high, n);
     }
   }
-  figure.caption =
-      fmt::format("Thick lines: mean over runs (n = {} per setting); bands: Student's 95 % interval of the mean",
-                  low == high ? fmt::format("{}", low) : fmt::format("{}–{}", low, high));
+  figure.caption = fmt::format(
+      "Thick lines: mean over runs (n = {} per setting); bands: Student's 95 % interval of the mean (3 runs or more)",
+      low == high ? fmt::format("{}", low) : fmt::format("{}–{}", low, high));
   figure.caption += high < 2 ? ", absent with one run. " : ". ";
   if (!data.views[0].singles.empty()) figure.caption += "Thin lines: single runs. ";
   if (data.shown < data.settings) {
