@@ -105,7 +105,7 @@ TEST_F(FigureTest, training_curves_average_over_seeds) {
   const auto& line = view.lines[0];
   EXPECT_EQ(line.mean.size(), 13u);
   EXPECT_NEAR(line.mean.back().value, stats::mean(heldout(lst_->groups[0])), 1e-12);
-  EXPECT_EQ(line.runs.back(), 2u);
+  EXPECT_EQ(line.runs.back(), 3u);
   EXPECT_TRUE(holds(drawn_values(draw_training_curves(data)), line.mean.back().value));
 }
 
@@ -179,7 +179,7 @@ TEST_F(FigureTest, kernel_splits_parameters) {
 TEST_F(FigureTest, agreement_correlates_over_runs) {
   const Agreement data = *collect_agreement(*lst_).value;
   ASSERT_EQ(data.views.size(), 2u);
-  EXPECT_EQ(data.views[0].dots.size(), 12u);
+  EXPECT_EQ(data.views[0].dots.size(), 18u);
   EXPECT_NEAR(data.views[0].over_runs.r, 1, 1e-12) << "planted as a line";
   EXPECT_EQ(data.views[0].over_means.n, 3u);
   EXPECT_NEAR(data.views[0].floor, 0.4, 1e-12);
@@ -191,7 +191,7 @@ TEST_F(FigureTest, interventions_average_repeats_and_leave_lesions_out) {
   const auto row = std::find_if(data.rows.begin(), data.rows.end(), [](const auto& r) { return r.kind == "shuffled"; });
   ASSERT_NE(row, data.rows.end());
   EXPECT_NEAR(row->change.value, -0.51, 1e-12);
-  EXPECT_EQ(row->runs, 2u);
+  EXPECT_EQ(row->runs, 3u);
   EXPECT_EQ(std::count(data.kinds.begin(), data.kinds.end(), "lesion"), 0);
   EXPECT_EQ(std::count(data.kinds.begin(), data.kinds.end(), "scaled 0.5"), 1);
   EXPECT_EQ(draw_interventions(data).table->rows.size(), data.rows.size());
