@@ -49,6 +49,7 @@ bool is_near(const AccuracyVsSigma& data, double value) {
   Range range;
   const auto include = [&](const AccuracyVsSigma::Setting& s) {
     for (const double v : {s.mean.value, s.mean.lo, s.mean.hi}) range.include(v);
+    for (const auto& run : s.runs) range.include(run.value);
   };
   for (const auto& series : data.series) std::for_each(series.settings.begin(), series.settings.end(), include);
   std::for_each(data.references.begin(), data.references.end(), include);
