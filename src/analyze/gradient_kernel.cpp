@@ -37,10 +37,11 @@ struct Gradients {
   const float* row(std::int64_t i) const { return values.data() + i * stride; }
 };
 
-// One example at a time: the table of pairs would cost more than it saves.
+// One example at a time: the table of pairs and joined projections would cost more than they save.
 Savings savings_for_one(const ModelStructure& s) {
   Savings savings = admitted_savings(s);
   if (savings.first == FirstPath::kTable) savings.first = FirstPath::kSplit;
+  savings.join_projections = false;
   return savings;
 }
 
@@ -52,7 +53,7 @@ class KernelBuilder {
         probe_(probe),
         directions_(directions),
         ranges_(trained_ranges(s)),
-        prepared_(s),
+        prepared_(s, savings_for_one(s)),
         pass_(s, 1, savings_for_one(s)) {
     prepared_.update(params, {});
   }

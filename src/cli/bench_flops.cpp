@@ -71,6 +71,13 @@ Flops step_flops(const ModelStructure& s, bool training) {
     if (last && savings.last == AttentionPath::kRows) executed = row_layer(n, false);
     if (last && savings.last == AttentionPath::kFolded) executed = folded_layer(n);
     if (l == 0 && savings.first != FirstPath::kPlain) executed.weights -= in_projection;
+    // Joined: a product for queries and one for values instead of four.
+    if (savings.joins(l, s.layers())) {
+      const double rows = n.sequences * n.tokens, read = last && few_rows ? n.sequences * n.read : rows;
+      const double before = l == 0 && savings.first != FirstPath::kPlain ? 2 * rows : 4 * rows + 4 * read;
+      const double after = l == 0 && savings.first != FirstPath::kPlain ? 0 : 2 * rows + 2 * read;
+      executed.weights -= (before - after) * n.c * n.c;
+    }
     // By the table of pairs: no out-projection, no scores; the values are still summed.
     if (l == 0 && savings.first == FirstPath::kTable) executed = {mlp, 2 * n.sequences * n.tokens * n.tokens * n.c};
     out.needed += total(needed, training, false);

@@ -87,6 +87,7 @@ void describe(TrainConfig& c, FieldList& list) {
   list.flag("table_first_layer", c.table_first_layer, "look the first block's scores up by (token, position) pair");
   list.flag("fold_single_query", c.fold_single_query, "with one token read, fold keys and values into the query");
   list.flag("keep_patterns", c.keep_patterns, "keep short sequences' attention patterns for the backward pass");
+  list.flag("join_projections", c.join_projections, "with one head, multiply W_k into W_q and W_out into W_v");
   list.integer("freeze_pe_after", c.freeze_pe_after, {-1, 9e15},
                "stop training the encoding after so many epochs (-1: never)");
   list.number("pe_norm_clamp", c.pe_norm_clamp, {0, 1e9},

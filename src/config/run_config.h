@@ -122,6 +122,7 @@ struct TrainConfig {
   bool fold_single_query = true;
   bool table_first_layer = true;
   bool keep_patterns = true;
+  bool join_projections = true;
   std::int64_t freeze_pe_after = -1;
   double pe_norm_clamp = 0;
 };

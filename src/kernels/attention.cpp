@@ -77,12 +77,14 @@ void tile_scores(const AttentionShape& s, const AttentionTile& tile, ConstMat q,
   if (s.causal) hide_future(tile, exact);
 }
 
-// Rows of the pattern; the columns behind a causal tile are hidden, so zero.
-void keep_pattern(ConstMat pattern, Mat kept) {
-  for (std::int64_t r = 0; r < pattern.rows; ++r) {
-    std::copy_n(pattern.row(r), pattern.cols, kept.row(r));
-    std::fill(kept.row(r) + pattern.cols, kept.row(r) + kept.cols, 0.0f);
-  }
+void copy_rows(ConstMat from, Mat to) {
+  for (std::int64_t r = 0; r < from.rows; ++r) std::copy_n(from.row(r), from.cols, to.row(r));
+}
+
+// The columns behind a causal tile are hidden, so zero.
+void clear_columns(Mat rows, std::int64_t first) {
+  if (first >= rows.cols) return;
+  for (std::int64_t r = 0; r < rows.rows; ++r) std::fill(rows.row(r) + first, rows.row(r) + rows.cols, 0.0f);
 }
 
 // ds = p * (dp - delta[row]), in place of dp.
@@ -96,6 +98,8 @@ void softmax_gradient(ConstMat p, const float* delta, Mat dp) {
 }
 
 }  // namespace
+
+std::int64_t pattern_stride(std::int64_t keys) { return padded(keys); }
 
 std::int64_t attention_scratch(std::int64_t queries, std::int64_t keys, std::int64_t head_width) {
   const std::int64_t wide = padded(head_width);
@@ -113,7 +117,9 @@ void attention_forward(const AttentionShape& s, const AttentionForward& io, floa
   float* kt = pieces.take(padded(s.keys) * d);
   float* v = pieces.take(s.keys * padded(d));
   const std::int64_t tile_rows = forward_rows(s.keys);
-  const Mat scores(pieces.take(tile_rows * padded(s.keys)), tile_rows, padded(s.keys));
+  const Mat own_scores(pieces.take(tile_rows * padded(s.keys)), tile_rows, padded(s.keys));
+  const bool keeps = io.pattern.data != nullptr;
+  const bool changes = s.dropout > 0 || io.tap != nullptr;  // after the softmax that is kept
   const Mat q_scaled(pieces.take(tile_rows * d), tile_rows, d);
   pack_transposed(io.k, kt);
   if (!s.causal) pack(io.v, v);
@@ -122,10 +128,15 @@ void attention_forward(const AttentionShape& s, const AttentionForward& io, floa
     tile.cols = key_limit(s, tile);
     const Mat q = q_scaled.row_block(0, tile.rows);
     scaled_copy(io.q.row_block(r0, tile.rows), s.scale, q);
+    Mat scores = own_scores;
+    if (keeps && !changes) scores = {io.pattern.row(r0), tile.rows, padded(s.keys), io.pattern.stride};
     tile_scores(s, tile, q, Packed(kt, d), io.terms, scores);
     const Mat pattern = scores.block(0, tile.rows, 0, tile.cols);
     softmax_rows(pattern, padded(tile.cols), io.lse + r0);
-    if (io.pattern.data != nullptr) keep_pattern(pattern, io.pattern.row_block(r0, tile.rows));
+    if (keeps) {
+      if (changes) copy_rows(pattern, io.pattern.row_block(r0, tile.rows));
+      clear_columns(io.pattern.row_block(r0, tile.rows), tile.cols);
+    }
     drop(s, tile, pattern);
     if (io.tap != nullptr) io.tap->on_pattern(tile, pattern);
     // A causal tile uses the first keys only, so the values are packed to that depth.
@@ -180,7 +191,7 @@ void attention_backward(const AttentionShape& s, const AttentionBackward& io, fl
       ConstMat used = p;
       if (s.dropout > 0) {
         const Mat dropped = dropped_tile.block(0, tile.rows, 0, cols);
-        for (std::int64_t r = 0; r < tile.rows; ++r) std::copy_n(p.row(r), cols, dropped.row(r));
+        copy_rows(p, dropped);
         drop(s, tile, dropped);
         used = dropped;
       }

@@ -52,7 +52,11 @@ struct AttentionShape {
 // Floats of scratch that forward and backward need.
 std::int64_t attention_scratch(std::int64_t queries, std::int64_t keys, std::int64_t head_width);
 
-// out (Q,D), lse (Q) from q (Q,D), k (T,D), v (T,D). Where `pattern` (Q,T) is given it gets the softmax before dropout.
+// Floats of a row of a kept pattern: keys rounded up to whole panels.
+std::int64_t pattern_stride(std::int64_t keys);
+
+// out (Q,D), lse (Q) from q (Q,D), k (T,D), v (T,D). Where `pattern` (Q,T) is given, its rows at least pattern_stride(T)
+// apart, it gets the softmax before dropout.
 struct AttentionForward {
   ConstMat q, k, v;
   Mat out;

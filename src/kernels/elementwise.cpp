@@ -121,9 +121,12 @@ void layer_norm_backward(ConstMat dout, const float* weight, LayerNormSaved save
 
 void softmax_rows(Mat scores, std::int64_t padded, float* lse) {
   constexpr float kLow = -std::numeric_limits<float>::infinity();
-  const std::int64_t n = scores.cols;
+  // Where the padding reaches, the last eight are made whole by columns that weigh nothing.
+  const std::int64_t whole = (scores.cols + kLanes - 1) / kLanes * kLanes;
+  const std::int64_t n = whole <= padded ? whole : scores.cols;
   for (std::int64_t r = 0; r < scores.rows; ++r) {
     float* s = scores.row(r);
+    std::fill(s + scores.cols, s + n, kLow);
     F8 top = simd::splat(kLow);
     for_eights(n, [&](std::int64_t i, std::int64_t k) {
       top = simd::max(top, k == kLanes ? simd::load(s + i) : simd::load_some(s + i, k, kLow));
@@ -139,7 +142,7 @@ void softmax_rows(Mat scores, std::int64_t padded, float* lse) {
     const float z = simd::sum(total);
     const F8 inverse = simd::splat(1.0f / z);
     for_eights(n, [&](std::int64_t i, std::int64_t k) { put(s + i, get(s + i, k) * inverse, k); });
-    std::fill(s + n, s + padded, 0.0f);
+    std::fill(s + scores.cols, s + padded, 0.0f);
     lse[r] = m + std::log(z);
   }
 }

@@ -29,8 +29,8 @@ void layer_norm_forward(ConstMat a, ConstMat b, LayerNormParams params, LayerNor
 // din = gradient of the sum; dweight and dbias (C) are added to. din may be dout.
 void layer_norm_backward(ConstMat dout, const float* weight, LayerNormSaved saved, Mat din, float* dweight, float* dbias);
 
-// Each row of scores (N, cols) to exp(s - max) / sum; lse (N) = max + log(sum). Floats from cols to the stride become 0
-// up to `padded` columns.
+// Each row of scores (N, cols) to exp(s - max) / sum; lse (N) = max + log(sum). Columns from cols up to `padded`, at least
+// cols and within the stride, become 0.
 void softmax_rows(Mat scores, std::int64_t padded, float* lse);
 // Each row to exp(s - lse[row]); padding as above.
 void exp_minus_rows(Mat scores, std::int64_t padded, const float* lse);

@@ -25,6 +25,8 @@ struct TileArgs {
   std::int64_t c_stride;
   const float* start;  // 16 floats to start every row from: a bias, or zeros
   bool add;
+  const float* factor;  // null: none; else the tile is multiplied by it at the end
+  std::int64_t factor_stride;
 };
 
 template <int R>
@@ -65,6 +67,13 @@ void tile(const TileArgs& t) {
       acc[r][1] += simd::load(c + r * c_stride + 8);
     }
   }
+  if (t.factor != nullptr) {
+#pragma GCC unroll 6
+    for (int r = 0; r < R; ++r) {
+      acc[r][0] *= simd::load(t.factor + r * t.factor_stride);
+      acc[r][1] *= simd::load(t.factor + r * t.factor_stride + 8);
+    }
+  }
 #pragma GCC unroll 6
   for (int r = 0; r < R; ++r) {
     simd::store(c + r * c_stride, acc[r][0]);
@@ -84,16 +93,19 @@ void narrow_tile(TileArgs t, std::int64_t rows, std::int64_t cols) {
   float* c = t.c;
   const std::int64_t c_stride = t.c_stride;
   const bool add = t.add;
+  const float* factor = t.factor;
   std::copy_n(t.start, cols, start);
   t.start = start;
   t.c = buffer;
   t.c_stride = kPanel;
   t.add = false;
+  t.factor = nullptr;
   kTiles[static_cast<std::size_t>(rows)](t);
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t j = 0; j < cols; ++j) {
       float& out = c[r * c_stride + j];
       out = add ? out + buffer[r * kPanel + j] : buffer[r * kPanel + j];
+      if (factor != nullptr) out *= factor[r * t.factor_stride + j];
     }
   }
 }
@@ -159,6 +171,34 @@ void pack_rows(ConstMat a, std::int64_t readable, float* out) {
   }
 }
 
+// bias and factor may be null.
+void multiply(ConstMat a, Packed b, Mat c, Store store, const float* bias, ConstMat factor) {
+  const std::int64_t depth = a.cols;
+  for (std::int64_t i0 = 0; i0 < a.rows; i0 += kRowsInCache) {
+    const std::int64_t i1 = std::min(a.rows, i0 + kRowsInCache);
+    for (std::int64_t k0 = 0; k0 < std::max<std::int64_t>(depth, 1); k0 += kDepthBlock) {
+      TileArgs t{};
+      t.row_step = a.stride;
+      t.depth_step = 1;
+      t.depth = std::min(kDepthBlock, depth - k0);
+      t.c_stride = c.stride;
+      t.add = k0 > 0 || store == Store::kAdd;
+      t.factor_stride = factor.stride;
+      const bool multiplies = factor.data != nullptr && k0 + kDepthBlock >= depth;
+      for (std::int64_t j = 0; j < c.cols; j += kPanel) {
+        t.b = b.rows_from(k0).cols_from(j).data;
+        t.start = k0 == 0 && bias != nullptr ? bias + j : kZeros;
+        for (std::int64_t i = i0; i < i1; i += kRowBlock) {
+          t.a = a.row(i) + k0;
+          t.c = c.row(i) + j;
+          if (multiplies) t.factor = factor.row(i) + j;
+          any_tile(t, std::min(kRowBlock, i1 - i), std::min(kPanel, c.cols - j));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void pack(ConstMat b, float* out) {
@@ -194,29 +234,9 @@ void pack_transposed(ConstMat bt, float* out) {
   }
 }
 
-void gemm(ConstMat a, Packed b, Mat c, Store store, const float* bias) {
-  const std::int64_t depth = a.cols;
-  for (std::int64_t i0 = 0; i0 < a.rows; i0 += kRowsInCache) {
-    const std::int64_t i1 = std::min(a.rows, i0 + kRowsInCache);
-    for (std::int64_t k0 = 0; k0 < std::max<std::int64_t>(depth, 1); k0 += kDepthBlock) {
-      TileArgs t{};
-      t.row_step = a.stride;
-      t.depth_step = 1;
-      t.depth = std::min(kDepthBlock, depth - k0);
-      t.c_stride = c.stride;
-      t.add = k0 > 0 || store == Store::kAdd;
-      for (std::int64_t j = 0; j < c.cols; j += kPanel) {
-        t.b = b.rows_from(k0).cols_from(j).data;
-        t.start = k0 == 0 && bias != nullptr ? bias + j : kZeros;
-        for (std::int64_t i = i0; i < i1; i += kRowBlock) {
-          t.a = a.row(i) + k0;
-          t.c = c.row(i) + j;
-          any_tile(t, std::min(kRowBlock, i1 - i), std::min(kPanel, c.cols - j));
-        }
-      }
-    }
-  }
-}
+void gemm(ConstMat a, Packed b, Mat c, Store store, const float* bias) { multiply(a, b, c, store, bias, {}); }
+
+void gemm_times(ConstMat a, Packed b, ConstMat factor, Mat c) { multiply(a, b, c, Store::kOverwrite, nullptr, factor); }
 
 // Blocks of a^T are packed once; panels of b one by one, each used while it is still in the first-level cache.
 void gemm_at(ConstMat a, ConstMat b, Mat c, Store store, float* scratch) {

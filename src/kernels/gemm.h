@@ -49,6 +49,9 @@ void pack_transposed(ConstMat bt, float* out);
 // c (M,N) = or += a (M,K) * b (K,N) [+ bias (N) where bias is given, with kOverwrite only].
 void gemm(ConstMat a, Packed b, Mat c, Store store, const float* bias = nullptr);
 
+// c (M,N) = a (M,K) * b (K,N), entry by entry times factor (M,N).
+void gemm_times(ConstMat a, Packed b, ConstMat factor, Mat c);
+
 // c (M,N) = or += a^T * b, a given as (K,M), b (K,N) plain. `scratch` holds at least gemm_at_scratch(K) floats.
 void gemm_at(ConstMat a, ConstMat b, Mat c, Store store, float* scratch);
 inline std::int64_t gemm_at_scratch(std::int64_t depth) {

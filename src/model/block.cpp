@@ -76,7 +76,7 @@ Block::Block(const ModelStructure& structure, std::int64_t layer)
           static_cast<float>(structure.config.model.logit_scale / std::sqrt(static_cast<double>(structure.head_width())))) {}
 
 void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath path, bool projected_elsewhere,
-                     bool keep_patterns) const {
+                     bool keep_patterns, bool joined) const {
   const std::int64_t c = s_.width();
   const std::int64_t n = capacity.tokens;
   const std::int64_t r = path == AttentionPath::kPlain ? n : capacity.read_rows;
@@ -85,7 +85,7 @@ void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath 
     saved.own_h = Buffer(n * c);
     saved.own_q = Buffer(r * c);
     if (path != AttentionPath::kFolded) {
-      saved.own_k = Buffer(n * c);
+      if (!joined) saved.own_k = Buffer(n * c);
       saved.own_v = Buffer(n * c);
     }
   }
@@ -101,7 +101,7 @@ void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath 
   saved.active = Buffer(r * s_.config.model.mlp());
   saved.slope = Buffer(r * s_.config.model.mlp());
   if (s_.config.model.mlp_final_gelu) saved.down_slope = Buffer(r * c);
-  if (keep_patterns && path != AttentionPath::kFolded) saved.patterns = Buffer(r * s_.heads() * s_.tokens);
+  if (keep_patterns && path != AttentionPath::kFolded) saved.patterns = Buffer(r * s_.heads() * kernels::pattern_stride(s_.tokens));
   if (path != AttentionPath::kPlain) {
     saved.read_h = Buffer(r * c);
     if (!post) saved.read_source = Buffer(r * c);
@@ -113,7 +113,7 @@ void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath 
   }
 }
 
-ConstMat Block::source(BlockSaved& saved, std::int64_t rows) const {
+Mat Block::source(BlockSaved& saved, std::int64_t rows) const {
   return s_.post_norm() ? saved.h : saved.source.mat(rows, s_.width());
 }
 
@@ -129,8 +129,8 @@ void Block::observe(const Pass& pass, const char* name, Mat values) const {
 
 // A row's mask depends on its sequence and token only, so all paths drop the same entries.
 void Block::drop_rows(const Pass& pass, const RowSet& rows, Mat x, const char* site) const {
+  if (!drops_rows(pass)) return;
   const auto p = static_cast<float>(s_.config.model.residual_dropout);
-  if (p <= 0 || !pass.step.training) return;
   const std::uint64_t seed = derive_seed(pass.step.seed, site, static_cast<std::uint64_t>(layer_));
   for_rows(rows, pass.sequences, s_.tokens, [&](std::int64_t r, std::int64_t n) {
     const std::int64_t global = pass.first_sequence * s_.tokens + n;
@@ -142,8 +142,17 @@ void Block::project(const Pass& pass, BlockSaved& saved) const {
   const PackedBlock& w = pass.weights->block(layer_);
   const std::int64_t c = s_.width();
   const std::int64_t n = pass.all_rows->rows();
-  const ConstMat all = source(saved, n);
+  const Mat all = source(saved, n);
   saved.q = saved.own_q.mat(pass.rows->rows(), c);
+  if (pass.joined != nullptr) {
+    saved.k = all;
+    saved.v = saved.own_v.mat(n, c);
+    const PackedLinear& query = pass.joined->query();
+    const PackedLinear& value = pass.joined->value();
+    kernels::gemm(read_source(pass, saved), query.forward, saved.q, Store::kOverwrite, query.bias);
+    kernels::gemm(all, value.forward, saved.v, Store::kOverwrite, value.bias);
+    return;
+  }
   kernels::gemm(read_source(pass, saved), w.q.forward, saved.q, Store::kOverwrite, w.q.bias);
   if (pass.path == AttentionPath::kFolded) return;
   saved.k = saved.own_k.mat(n, c);
@@ -176,7 +185,8 @@ void Block::add_read_rows(const Pass& pass, ConstMat from, Mat to) const {
 Mat Block::pattern(const Pass& pass, BlockSaved& saved, std::int64_t sequence, std::int64_t head) const {
   if (saved.patterns.data() == nullptr) return {};
   const std::int64_t first = head * pass.rows->rows() + pass.rows->offset[static_cast<std::size_t>(sequence)];
-  return {saved.patterns.data() + first * s_.tokens, pass.rows->count(sequence), s_.tokens};
+  const std::int64_t stride = kernels::pattern_stride(s_.tokens);
+  return {saved.patterns.data() + first * stride, pass.rows->count(sequence), s_.tokens, stride};
 }
 
 void Block::attend(const Pass& pass, BlockSaved& saved, Mat out) const {
@@ -261,7 +271,8 @@ Mat Block::attention(const Pass& pass, BlockSaved& saved, Given given) const {
   } else {
     attend(pass, saved, heads);
   }
-  if (slots_.out_proj.weight >= 0) {
+  if (pass.joined != nullptr && !drops_rows(pass)) return heads;
+  if (pass.joined == nullptr && slots_.out_proj.weight >= 0) {
     const PackedLinear& w = pass.weights->block(layer_).out;
     kernels::gemm(heads, w.forward, out, Store::kOverwrite, w.bias);
   } else {

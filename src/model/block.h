@@ -1,5 +1,6 @@
 // One transformer block, forward and backward, on the tokens of a micro-batch. Three exact ways through attention:
-// plain; only the rows that are read; one row a sequence with keys and values folded into the query.
+// plain; only the rows that are read; one row a sequence with keys and values folded into the query. The first two may have
+// their projections joined (model/joined.h).
 #pragma once
 
 #include <memory>
@@ -58,7 +59,7 @@ struct BlockScratch {
 enum class Given { kInput, kProjections, kAttention };
 
 // Where backward puts the first block's gradients when projections are split (dh, dq, dk, dv), and what it skips then. With
-// the whole attention given, only dh: attention's output has the same gradient.
+// the whole attention given, only dh: attention's output has the same gradient. Joined, dh holds dk as well.
 struct SplitGradients {
   Mat dh, dq, dk, dv;
 };
@@ -68,7 +69,7 @@ class Block {
   Block(const ModelStructure& structure, std::int64_t layer);
 
   void allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath path, bool projected_elsewhere,
-                bool keep_patterns) const;
+                bool keep_patterns, bool joined) const;
 
   struct Pass {
     const PackedWeights* weights;
@@ -79,6 +80,8 @@ class Block {
     std::int64_t sequences = 0;
     std::int64_t first_sequence = 0;
     kernels::AttentionTerms* terms = nullptr;
+    const JoinedWeights* joined = nullptr;      // null: projections as they are
+    JoinedGradients* joined_sums = nullptr;  // for backward
     Observer* observer = nullptr;
     bool backward_follows = false;  // keep what backward needs
     BlockScratch* scratch = nullptr;
@@ -94,12 +97,15 @@ class Block {
  private:
   void project(const Pass& pass, BlockSaved& saved) const;
   Mat attention(const Pass& pass, BlockSaved& saved, Given given) const;  // (rows, C), out-projection included
+  bool drops_rows(const Pass& pass) const { return s_.config.model.residual_dropout > 0 && pass.step.training; }
   void attend(const Pass& pass, BlockSaved& saved, Mat out) const;
   void attend_folded(const Pass& pass, BlockSaved& saved, Mat out) const;
   void mlp(const Pass& pass, BlockSaved& saved, Mat out) const;
   void mlp_backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads, Mat dmid) const;
   void attend_backward(const Pass& pass, BlockSaved& saved, Mat dattention, Mat dq, Mat dk, Mat dv) const;
   void folded_backward(const Pass& pass, BlockSaved& saved, Mat dattention, float* grads, Mat dq, Mat dsource) const;
+  void joined_backward(const Pass& pass, BlockSaved& saved, ConstMat dq, ConstMat dv, Mat dh) const;
+  void add_query_gradient(const Pass& pass, ConstMat dq, const PackedLinear& w, Mat dh) const;
   void projection_backward(const Pass& pass, ConstMat input, ConstMat dy, std::int64_t part, float* grads) const;
   void linear_backward(const Pass& pass, ConstMat input, ConstMat dy, const Linear& l, float* grads) const;
   Mat pattern(const Pass& pass, BlockSaved& saved, std::int64_t sequence, std::int64_t head) const;  // null if not kept
@@ -109,7 +115,7 @@ class Block {
   void add_read_rows(const Pass& pass, ConstMat from, Mat to) const;  // to[row of token] += from[row read]
   void drop_rows(const Pass& pass, const RowSet& rows, Mat x, const char* site) const;
   void observe(const Pass& pass, const char* name, Mat values) const;
-  ConstMat source(BlockSaved& saved, std::int64_t rows) const;      // what is projected: h, or its norm
+  Mat source(BlockSaved& saved, std::int64_t rows) const;           // what is projected: h, or its norm
   ConstMat read_source(const Pass& pass, BlockSaved& saved) const;  // its rows that are read
 
   const float* param(const Pass& pass, std::int64_t slot) const { return pass.weights->params() + s_.layout[slot].offset; }

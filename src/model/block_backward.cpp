@@ -41,8 +41,7 @@ void Block::mlp_backward(const Pass& pass, BlockSaved& saved, Mat dout, float* g
                                  grad(grads, slots_.norm2_bias));
   }
   Mat dy = dout;
-  const bool changes = s_.config.model.mlp_final_gelu || (s_.config.model.residual_dropout > 0 && pass.step.training);
-  if (changes) {
+  if (s_.config.model.mlp_final_gelu || drops_rows(pass)) {
     dy = pass.scratch->rows1.mat(r, c);
     copy_rows(dout, dy);
     drop_rows(pass, *pass.rows, dy, "mlp");
@@ -52,8 +51,7 @@ void Block::mlp_backward(const Pass& pass, BlockSaved& saved, Mat dout, float* g
   for (std::int64_t i = 0; i < r; i += kMlpRows) {
     const std::int64_t n = std::min(kMlpRows, r - i);
     const Mat part = dup.row_block(i, n);
-    kernels::gemm(dy.row_block(i, n), w.down.backward, part, Store::kOverwrite);
-    kernels::multiply_rows(saved.slope.mat(r, m).row_block(i, n), part);
+    kernels::gemm_times(dy.row_block(i, n), w.down.backward, saved.slope.mat(r, m).row_block(i, n), part);
     kernels::gemm(part, w.up.backward, dmid.row_block(i, n), Store::kOverwrite);
   }
   linear_backward(pass, saved.active.mat(r, m), dy, slots_.mlp_down, grads);
@@ -99,6 +97,29 @@ void Block::attend_backward(const Pass& pass, BlockSaved& saved, Mat dattention,
   }
 }
 
+// dh (N,C) += dq W, at the rows that are read.
+void Block::add_query_gradient(const Pass& pass, ConstMat dq, const PackedLinear& w, Mat dh) const {
+  if (pass.path == AttentionPath::kPlain) {
+    kernels::gemm(dq, w.backward, dh, Store::kAdd);
+    return;
+  }
+  const Mat dread = pass.scratch->rows1.mat(dq.rows, dq.cols);
+  kernels::gemm(dq, w.backward, dread, Store::kOverwrite);
+  add_read_rows(pass, dread, dh);
+}
+
+// dh (N,C) holds the gradient of the keys, which are the source itself; those of queries and values are added.
+void Block::joined_backward(const Pass& pass, BlockSaved& saved, ConstMat dq, ConstMat dv, Mat dh) const {
+  JoinedGradients& sums = *pass.joined_sums;
+  float* product = pass.scratch->product.data();
+  kernels::gemm_at(dq, read_source(pass, saved), sums.query(), Store::kAdd, product);
+  kernels::add_column_sums(dq, sums.query_bias());
+  kernels::gemm_at(dv, source(saved, dv.rows), sums.value(), Store::kAdd, product);
+  kernels::add_column_sums(dv, sums.value_bias());
+  kernels::gemm(dv, pass.joined->value().backward, dh, Store::kAdd);
+  add_query_gradient(pass, dq, pass.joined->query(), dh);
+}
+
 void Block::backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads, Mat dh,
                      const SplitGradients* split) const {
   const PackedBlock& w = pass.weights->block(layer_);
@@ -120,22 +141,34 @@ void Block::backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads
     return;
   }
   // dmid is now the gradient of the residual; dattention that of the attention's output, projected back to the heads.
-  Mat dattention = dout;
-  copy_rows(dmid, dattention);
-  drop_rows(pass, *pass.rows, dattention, "attention");
-  if (slots_.out_proj.weight >= 0) {
+  Mat dattention = dmid;
+  if (drops_rows(pass)) {
+    dattention = dout;
+    copy_rows(dmid, dattention);
+    drop_rows(pass, *pass.rows, dattention, "attention");
+  }
+  if (pass.joined == nullptr && slots_.out_proj.weight >= 0) {
     linear_backward(pass, saved.attention_out.mat(r, c), dattention, slots_.out_proj, grads);
     const Mat dheads = pass.scratch->rows1.mat(r, c);
     kernels::gemm(dattention, w.out.backward, dheads, Store::kOverwrite);
     dattention = dheads;
   }
   if (split != nullptr) {
-    attend_backward(pass, saved, dattention, split->dq, split->dk, split->dv);
-    copy_rows(dmid, split->dh);
+    if (pass.joined != nullptr) {
+      attend_backward(pass, saved, dattention, split->dq, split->dh, split->dv);
+      kernels::add_rows(dmid, split->dh);
+    } else {
+      attend_backward(pass, saved, dattention, split->dq, split->dk, split->dv);
+      copy_rows(dmid, split->dh);
+    }
     return;
   }
   const Mat dq = pass.scratch->dq.mat(r, c);
-  if (pass.path == AttentionPath::kFolded) {
+  if (pass.joined != nullptr) {
+    const Mat dv = pass.scratch->dv.mat(n, c);
+    attend_backward(pass, saved, dattention, dq, dh, dv);
+    joined_backward(pass, saved, dq, dv, dh);
+  } else if (pass.path == AttentionPath::kFolded) {
     folded_backward(pass, saved, dattention, grads, dq, dh);
   } else {
     const Mat dk = pass.scratch->dk.mat(n, c);
@@ -146,14 +179,9 @@ void Block::backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads
     kernels::gemm(dk, w.k.backward, dh, Store::kOverwrite);
     kernels::gemm(dv, w.v.backward, dh, Store::kAdd);
   }
-  projection_backward(pass, read_source(pass, saved), dq, 0, grads);
-  Mat dread = dh;
-  if (pass.path == AttentionPath::kPlain) {
-    kernels::gemm(dq, w.q.backward, dh, Store::kAdd);
-  } else {
-    dread = pass.scratch->rows1.mat(r, c);
-    kernels::gemm(dq, w.q.backward, dread, Store::kOverwrite);
-    add_read_rows(pass, dread, dh);
+  if (pass.joined == nullptr) {
+    projection_backward(pass, read_source(pass, saved), dq, 0, grads);
+    add_query_gradient(pass, dq, w.q, dh);
   }
   if (!post) {
     kernels::layer_norm_backward(dh, weight1, norm1, dh, grad(grads, slots_.norm1_weight), grad(grads, slots_.norm1_bias));

@@ -17,6 +17,16 @@ constexpr std::int64_t kMostSplitFeatures = 64;
 constexpr std::int64_t kTokensAPair = 4;                // in a batch, for the table of pairs to pay
 constexpr std::int64_t kMostPatternFloats = 1LL << 18;  // 1 MB a sequence; beyond it backward computes patterns again
 
+bool has_positions(const ModelStructure& s) {
+  return std::any_of(s.blocks.begin(), s.blocks.end(), [](const BlockSlots& b) { return b.has_pe; });
+}
+
+std::vector<bool> joined_blocks(const Savings& savings, std::int64_t layers) {
+  std::vector<bool> out;
+  for (std::int64_t l = 0; l < layers; ++l) out.push_back(savings.joins(l, layers));
+  return out;
+}
+
 void fill_zero(Buffer& buffer, std::int64_t n) { std::fill_n(buffer.data(), n, 0.0f); }
 
 }  // namespace
@@ -35,12 +45,13 @@ Savings admitted_savings(const ModelStructure& s) {
     out.last = folds ? AttentionPath::kFolded : AttentionPath::kRows;
   }
   out.keep_patterns = t.keep_patterns && m.heads * s.tokens * s.tokens <= kMostPatternFloats;
+  const bool only_added = s.encoding == nullptr || !has_positions(s) || s.encoding->adds_to_input();
+  out.join_projections = t.join_projections && m.heads == 1 && m.attention_output && only_added && m.attention_dropout == 0;
   const bool first_is_last = s.layers() == 1 && out.last != AttentionPath::kPlain;
   const bool splits = t.save_first_layer && s.layers() > 0 && !first_is_last && s.post_norm() && s.embed.weight >= 0 &&
                       s.config.pe.dropout == 0 && (s.shape.ids || s.shape.features <= kMostSplitFeatures);
   if (!splits) return out;
   const std::int64_t pairs = Embedding(s).variants() * s.tokens;
-  const bool only_added = !s.blocks[0].has_pe || s.encoding->adds_to_input();
   const bool tabulates = t.table_first_layer && s.shape.ids && only_added && m.heads == 1 &&
                          s.blocks[0].out_proj.weight >= 0 && m.attention_dropout == 0 && m.residual_dropout == 0 &&
                          pairs <= kMostPairs && t.batch * s.tokens >= kTokensAPair * pairs;
@@ -48,15 +59,22 @@ Savings admitted_savings(const ModelStructure& s) {
   return out;
 }
 
-Prepared::Prepared(const ModelStructure& s) : s_(s), embedding_(s), weights_(s) {
+Prepared::Prepared(const ModelStructure& s, const Savings& savings)
+    : s_(s), savings_(savings), embedding_(s), weights_(s, joined_blocks(savings, s.layers())) {
   const std::int64_t c = s.width();
   token_buffer_ = Buffer(embedding_.rows() * c);
-  split_buffer_ = Buffer(embedding_.rows() * 4 * c);
-  split_position_buffer_ = Buffer(s.tokens * 4 * c);
   token_table_ = token_buffer_.mat(embedding_.rows(), c);
-  split_table_ = split_buffer_.mat(embedding_.rows(), 4 * c);
-  split_positions_ = split_position_buffer_.mat(s.tokens, 4 * c);
-  if (admitted_savings(s).first == FirstPath::kTable) first_attention_ = std::make_unique<FirstAttentionTable>(s);
+  if (savings.first != FirstPath::kPlain) {
+    const PackedBlock& w = weights_.block(0);
+    split_parts_ = {&w.q, &w.k, &w.v};
+    if (w.joined != nullptr) split_parts_ = {&w.joined->query(), &w.joined->value()};
+    const std::int64_t columns = (static_cast<std::int64_t>(split_parts_.size()) + 1) * c;
+    split_buffer_ = Buffer(embedding_.rows() * columns);
+    split_position_buffer_ = Buffer(s.tokens * columns);
+    split_table_ = split_buffer_.mat(embedding_.rows(), columns);
+    split_positions_ = split_position_buffer_.mat(s.tokens, columns);
+  }
+  if (savings.first == FirstPath::kTable) first_attention_ = std::make_unique<FirstAttentionTable>(s);
   if (s.encoding->adds_to_input()) {
     for (const BlockSlots& b : s.blocks) positions_.emplace_back(b.has_pe ? s.tokens * c : 0);
   }
@@ -67,15 +85,15 @@ ConstMat Prepared::positions(std::int64_t layer) const {
   return const_cast<Buffer&>(positions_[static_cast<std::size_t>(layer)]).mat(s_.tokens, s_.width());
 }
 
-// out (rows, 4C) = vector, W_q vector, W_k vector, W_v vector (and their biases).
+// out (rows, columns) = vector, then its projections (and their biases).
 void Prepared::split_rows(ConstMat vectors, bool with_bias, Mat out) const {
   const std::int64_t c = s_.width();
-  const PackedBlock& w = weights_.block(0);
-  const PackedLinear* const parts[] = {&w.q, &w.k, &w.v};
   for (std::int64_t r = 0; r < vectors.rows; ++r) std::copy_n(vectors.row(r), c, out.row(r));
-  for (std::int64_t i = 0; i < 3; ++i) {
-    kernels::gemm(vectors, parts[i]->forward, out.block(0, vectors.rows, (i + 1) * c, c), Store::kOverwrite,
-                  with_bias ? parts[i]->bias : nullptr);
+  std::int64_t column = c;
+  for (const PackedLinear* part : split_parts_) {
+    kernels::gemm(vectors, part->forward, out.block(0, vectors.rows, column, c), Store::kOverwrite,
+                  with_bias ? part->bias : nullptr);
+    column += c;
   }
 }
 
@@ -89,7 +107,7 @@ void Prepared::update(const float* params, const PeStep& step, ThreadPool* pool)
     for (const std::int64_t slot : s_.blocks[l].pe) pe.push_back(params + s_.layout[slot].offset);
     s_.encoding->table(pe, step, positions_[l].mat(s_.tokens, s_.width()));
   }
-  if (admitted_savings(s_).first == FirstPath::kPlain) return;
+  if (savings_.first == FirstPath::kPlain) return;
   split_rows(token_table_, false, split_table_);
   const ConstMat p = positions(0);
   if (p.data != nullptr) {
@@ -112,12 +130,14 @@ EncoderPass::EncoderPass(const ModelStructure& s, std::int64_t max_sequences, co
       terms_(s.blocks.size()) {
   const std::int64_t c = s.width();
   const std::int64_t n = capacity_.tokens;
-  const std::int64_t columns = splits_first() ? 4 * c : c;
+  const std::int64_t columns = first_columns();
   for (std::int64_t l = 0; l < s.layers(); ++l) {
     blocks_.emplace_back(s, l);
     const bool last = l + 1 == s.layers();
+    const bool joined = savings_.joins(l, s.layers());
     blocks_.back().allocate(saved_[static_cast<std::size_t>(l)], capacity_, last ? savings_.last : AttentionPath::kPlain,
-                            l == 0 && splits_first(), savings_.keep_patterns);
+                            l == 0 && splits_first(), savings_.keep_patterns, joined);
+    joined_.push_back(joined ? std::make_unique<JoinedGradients>(s, l) : nullptr);
   }
   final_ = Buffer(n * c);
   gradient_ = Buffer(n * c);
@@ -158,9 +178,11 @@ void EncoderPass::bind_terms(const Prepared& prepared, float* grads) {
 
 void EncoderPass::begin_shard(const Prepared& prepared, float* grads) {
   bind_terms(prepared, grads);
-  const std::int64_t columns = splits_first() ? 4 * s_.width() : s_.width();
-  fill_zero(dtokens_, embedding_.rows() * columns);
-  fill_zero(dpositions_, s_.tokens * columns);
+  fill_zero(dtokens_, embedding_.rows() * first_columns());
+  fill_zero(dpositions_, s_.tokens * first_columns());
+  for (const auto& joined : joined_) {
+    if (joined != nullptr) joined->clear();
+  }
   if (first_attention_ != nullptr) first_attention_->begin_shard();
 }
 
@@ -176,6 +198,8 @@ Block::Pass EncoderPass::block_pass(const Prepared& prepared, const Microbatch& 
   pass.sequences = batch.sequences;
   pass.first_sequence = batch.first;
   pass.terms = terms_[static_cast<std::size_t>(layer)].get();
+  pass.joined_sums = joined_[static_cast<std::size_t>(layer)].get();
+  if (pass.joined_sums != nullptr) pass.joined = prepared.weights().block(layer).joined.get();
   pass.scratch = &scratch_;
   return pass;
 }
@@ -216,10 +240,13 @@ void EncoderPass::first_input(const Prepared& prepared, const Microbatch& batch,
     embedding_.gather(batch, tokens.block(0, tokens.rows, 0, c), positions.block(0, s_.tokens, 0, c), saved_[0].h);
     first_attention_->forward(prepared.first_attention(), batch, scratch_.rows1.mat(n, c));
   } else if (splits_first()) {
-    const Mat split = split_.mat(n, 4 * c);
+    const std::int64_t parts = split_parts();
+    const Mat split = split_.mat(n, parts * c);
     embedding_.gather(batch, tokens, positions, split);
-    Mat* const parts[] = {&saved_[0].h, &saved_[0].q, &saved_[0].k, &saved_[0].v};
-    for (std::int64_t i = 0; i < 4; ++i) *parts[i] = split.block(0, n, i * c, c);
+    saved_[0].h = split.block(0, n, 0, c);
+    saved_[0].q = split.block(0, n, c, c);
+    saved_[0].k = parts == 3 ? saved_[0].h : split.block(0, n, 2 * c, c);
+    saved_[0].v = split.block(0, n, (parts - 1) * c, c);
   } else {
     const Mat x = (s_.layers() > 0 ? saved_[0].own_h : final_).mat(n, c);
     embedding_.gather(batch, prepared.token_table(), {}, x);
@@ -269,7 +296,7 @@ void EncoderPass::position_backward(const Prepared& prepared, std::int64_t layer
 void EncoderPass::backward(const Prepared& prepared, const Microbatch& batch, const StepContext& step) {
   const std::int64_t c = s_.width();
   const std::int64_t n = batch.sequences * s_.tokens;
-  const std::int64_t columns = splits_first() ? 4 * c : c;
+  const std::int64_t columns = first_columns();
   const Mat dtokens = dtokens_.mat(embedding_.rows(), columns);
   Mat dx = gradient_.mat(only_rows() ? read_.rows() : n, c);
   Mat other = dgradient_.mat(n, c);
@@ -288,8 +315,9 @@ void EncoderPass::backward(const Prepared& prepared, const Microbatch& batch, co
       return;
     }
     if (l == 0 && splits_first()) {
-      const Mat d = dsplit_.mat(n, 4 * c);
-      const SplitGradients split{d.block(0, n, 0, c), d.block(0, n, c, c), d.block(0, n, 2 * c, c), d.block(0, n, 3 * c, c)};
+      const Mat d = dsplit_.mat(n, columns);
+      const SplitGradients split{d.block(0, n, 0, c), d.block(0, n, c, c),
+                                 split_parts() == 3 ? Mat() : d.block(0, n, 2 * c, c), d.block(0, n, columns - c, c)};
       block.backward(pass, saved, dx, grads_, {}, &split);
       embedding_.scatter(batch, d, dtokens, dpositions_.mat(s_.tokens, columns));
       return;
@@ -320,36 +348,58 @@ PassResult EncoderPass::output_gradient(const Prepared& prepared, const Microbat
   return result;
 }
 
-// The split projections' sums become gradients: of the in-projection by outer products with the few vectors behind them,
-// of those vectors by the transposed projections.
 void EncoderPass::end_shard(const Prepared& prepared) {
   const std::int64_t c = s_.width();
   const std::int64_t rows = embedding_.rows();
-  if (!splits_first()) {
+  if (splits_first()) {
+    end_split(prepared);
+  } else {
     embedding_.table_backward(dtokens_.mat(rows, c), grads_);
-    return;
   }
-  const PackedBlock& w = prepared.weights().block(0);
-  const PackedLinear* const parts[] = {&w.q, &w.k, &w.v};
+  for (const auto& joined : joined_) {
+    if (joined != nullptr) joined->add_to(prepared.params(), grads_);
+  }
+}
+
+// Where the gradients of the first block's split projections are summed, in the order of Prepared::split_parts.
+std::vector<EncoderPass::SplitTarget> EncoderPass::split_targets() const {
+  const std::int64_t c = s_.width();
+  if (joined_[0] != nullptr)
+    return {{joined_[0]->query(), joined_[0]->query_bias()}, {joined_[0]->value(), joined_[0]->value_bias()}};
   const BlockSlots& slots = s_.blocks[0];
-  float* dw = grads_ + s_.layout[slots.in_weight].offset;
-  const Mat dtokens = dtokens_.mat(rows, 4 * c);
-  const Mat dpositions = dpositions_.mat(s_.tokens, 4 * c);
-  if (first_attention_ != nullptr) first_attention_->end_shard(prepared.first_attention(), w, grads_, dtokens, dpositions);
+  float* weight = grads_ + s_.layout[slots.in_weight].offset;
+  float* bias = slots.in_bias < 0 ? nullptr : grads_ + s_.layout[slots.in_bias].offset;
+  std::vector<SplitTarget> out;
+  for (std::int64_t i = 0; i < 3; ++i)
+    out.push_back({Mat(weight + i * c * c, c, c), bias == nullptr ? nullptr : bias + i * c});
+  return out;
+}
+
+// The split projections' sums become gradients: of the projections by outer products with the few vectors behind them,
+// of those vectors by the transposed projections.
+void EncoderPass::end_split(const Prepared& prepared) {
+  const std::int64_t c = s_.width();
+  const std::int64_t rows = embedding_.rows();
+  const Mat dtokens = dtokens_.mat(rows, first_columns());
+  const Mat dpositions = dpositions_.mat(s_.tokens, first_columns());
+  if (first_attention_ != nullptr)
+    first_attention_->end_shard(prepared.first_attention(), prepared.weights().block(0), grads_, dtokens, dpositions);
   const ConstMat positions = prepared.positions(0);
   const Mat dtable = dtokens.block(0, rows, 0, c);
   const Mat dposition_table = dpositions.block(0, s_.tokens, 0, c);
-  for (std::int64_t i = 0; i < 3; ++i) {
-    const Mat dt = dtokens.block(0, rows, (i + 1) * c, c);
-    const Mat dp = dpositions.block(0, s_.tokens, (i + 1) * c, c);
-    const Mat weight(dw + i * c * c, c, c);
-    kernels::gemm_at(dt, prepared.token_table(), weight, Store::kAdd, scratch_.product.data());
-    kernels::gemm(dt, parts[i]->backward, dtable, Store::kAdd);
+  const std::vector<SplitTarget> targets = split_targets();
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const std::int64_t column = static_cast<std::int64_t>(i + 1) * c;
+    const Mat dt = dtokens.block(0, rows, column, c);
+    const Mat dp = dpositions.block(0, s_.tokens, column, c);
+    const kernels::Packed& weight = prepared.split_parts()[i]->backward;
+    kernels::gemm_at(dt, prepared.token_table(), targets[i].weight, Store::kAdd, scratch_.product.data());
+    kernels::gemm(dt, weight, dtable, Store::kAdd);
     if (positions.data != nullptr) {
-      kernels::gemm_at(dp, positions, weight, Store::kAdd, scratch_.product.data());
-      kernels::gemm(dp, parts[i]->backward, dposition_table, Store::kAdd);
+      kernels::gemm_at(dp, positions, targets[i].weight, Store::kAdd, scratch_.product.data());
+      kernels::gemm(dp, weight, dposition_table, Store::kAdd);
     }
-    if (slots.in_bias >= 0) kernels::add_column_sums(dp, grads_ + s_.layout[slots.in_bias].offset + i * c);
+    if (targets[i].bias != nullptr) kernels::add_column_sums(dp, targets[i].bias);
   }
   embedding_.table_backward(dtable, grads_);
   if (positions.data != nullptr)
@@ -358,7 +408,7 @@ void EncoderPass::end_shard(const Prepared& prepared) {
 
 PassResult EncoderPass::evaluate(const Prepared& prepared, const Microbatch& batch, const StepContext& step,
                                  Observer* observer) {
-  LOCUS_CHECK(observer == nullptr || (savings_.last == AttentionPath::kPlain && !splits_first()),
+  LOCUS_CHECK(observer == nullptr || (savings_.last == AttentionPath::kPlain && !splits_first() && !savings_.join_projections),
               "an observer needs a pass made with no_savings()");
   bind_terms(prepared, nullptr);
   PassResult result;

@@ -25,6 +25,13 @@ struct Savings {
   FirstPath first = FirstPath::kPlain;
   AttentionPath last = AttentionPath::kPlain;
   bool keep_patterns = false;
+  bool join_projections = false;  // in the blocks whose attention is computed token by token
+
+  bool joins(std::int64_t layer, std::int64_t layers) const {
+    const bool by_pairs = layer == 0 && first == FirstPath::kTable;
+    const bool folded = layer + 1 == layers && last == AttentionPath::kFolded;
+    return join_projections && !by_pairs && !folded;
+  }
 };
 Savings admitted_savings(const ModelStructure& structure);
 Savings no_savings();
@@ -32,7 +39,9 @@ Savings no_savings();
 // Everything derived from the parameters that all passes share: packed weights, position tables, split projections.
 class Prepared {
  public:
-  explicit Prepared(const ModelStructure& structure);
+  explicit Prepared(const ModelStructure& structure) : Prepared(structure, admitted_savings(structure)) {}
+  // For passes with these savings, or with none.
+  Prepared(const ModelStructure& structure, const Savings& savings);
   void update(const float* params, const PeStep& step, ThreadPool* pool = nullptr);
 
   const PackedWeights& weights() const { return weights_; }
@@ -40,15 +49,20 @@ class Prepared {
   const PeStep& step() const { return step_; }
   ConstMat positions(std::int64_t layer) const;                  // (T,C), null data where the block adds none
   ConstMat token_table() const { return token_table_; }          // (rows, C)
-  ConstMat split_table() const { return split_table_; }          // (rows, 4C): token, q, k, v
-  ConstMat split_positions() const { return split_positions_; }  // (T, 4C), biases included
+  // Of the first block's split projections (rows, columns) and (T, columns): token, query, key, value; joined without key.
+  ConstMat split_table() const { return split_table_; }
+  ConstMat split_positions() const { return split_positions_; }  // biases included
+  const std::vector<const PackedLinear*>& split_parts() const { return split_parts_; }  // the projections behind them
+  std::int64_t split_columns() const { return split_table_.cols; }
   const FirstAttentionTable& first_attention() const { return *first_attention_; }
 
  private:
   void split_rows(ConstMat vectors, bool with_bias, Mat out) const;
   const ModelStructure& s_;
+  Savings savings_;
   Embedding embedding_;
   PackedWeights weights_;
+  std::vector<const PackedLinear*> split_parts_;
   PeStep step_;
   std::vector<Buffer> positions_;
   Buffer token_buffer_, split_buffer_, split_position_buffer_;
@@ -91,11 +105,20 @@ class EncoderPass {
   void position_backward(const Prepared& prepared, std::int64_t layer, const Microbatch& batch, const StepContext& step,
                          Mat dh);
   Block::Pass block_pass(const Prepared& prepared, const Microbatch& batch, const StepContext& step, std::int64_t layer);
+  struct SplitTarget {
+    Mat weight;
+    float* bias;  // null: none
+  };
+  std::vector<SplitTarget> split_targets() const;
+  void end_split(const Prepared& prepared);
   void bind_terms(const Prepared& prepared, float* grads);
   void input_dropout(const Microbatch& batch, const StepContext& step, std::int64_t layer, Mat h) const;
   std::vector<const float*> pe_params(const Prepared& prepared, std::int64_t layer) const;
   std::vector<float*> pe_grads(std::int64_t layer) const;
   bool splits_first() const { return savings_.first != FirstPath::kPlain; }
+  // Parts side by side in a row of the first block's split input: the token alone by pairs, else its projections too.
+  std::int64_t split_parts() const { return savings_.joins(0, s_.layers()) ? 3 : 4; }
+  std::int64_t first_columns() const { return (splits_first() ? split_parts() : 1) * s_.width(); }
   bool only_rows() const { return savings_.last != AttentionPath::kPlain; }
 
   const ModelStructure& s_;
@@ -109,6 +132,7 @@ class EncoderPass {
   RowSet all_, read_;
   Buffer final_, gradient_, dgradient_, split_, dsplit_;
   std::unique_ptr<FirstAttention> first_attention_;  // with FirstPath::kTable
+  std::vector<std::unique_ptr<JoinedGradients>> joined_;  // of the blocks that join
   Buffer dtokens_, dpositions_;                      // sums over a shard: (rows, C or 4C), (T, C or 4C)
   std::vector<std::unique_ptr<kernels::AttentionTerms>> terms_;
   float* grads_ = nullptr;

@@ -2,7 +2,8 @@
 
 namespace locus {
 
-PackedWeights::PackedWeights(const ModelStructure& s) : structure_(s), blocks_(s.blocks.size()) {
+PackedWeights::PackedWeights(const ModelStructure& s, const std::vector<bool>& joined)
+    : structure_(s), blocks_(s.blocks.size()) {
   const auto offset = [&](std::int64_t slot) { return slot < 0 ? -1 : s.layout[slot].offset; };
   const auto linear = [&](PackedLinear& target, const Linear& l) {
     if (l.weight >= 0) add(target, offset(l.weight), offset(l.bias), l.in, l.out);
@@ -18,6 +19,7 @@ PackedWeights::PackedWeights(const ModelStructure& s) : structure_(s), blocks_(s
     linear(p.out, b.out_proj);
     linear(p.up, b.mlp_up);
     linear(p.down, b.mlp_down);
+    if (joined[l]) p.joined = std::make_unique<JoinedWeights>(s, static_cast<std::int64_t>(l));
   }
   linear(head0_, s.head0);
   linear(head_, s.head);
@@ -31,7 +33,13 @@ void PackedWeights::add(PackedLinear& target, std::int64_t weight, std::int64_t 
 
 void PackedWeights::update(const float* params, ThreadPool* pool) {
   params_ = params;
+  const int packings = static_cast<int>(jobs_.size());
   const auto work = [&](int i, int) {
+    if (i >= packings) {
+      const auto& joined = blocks_[static_cast<std::size_t>(i - packings)].joined;
+      if (joined != nullptr) joined->update(params);
+      return;
+    }
     const Job& job = jobs_[static_cast<std::size_t>(i)];
     float* forward = buffer_.data() + job.place;
     float* backward = forward + kernels::packed_size(job.in, job.out);
@@ -42,7 +50,7 @@ void PackedWeights::update(const float* params, ThreadPool* pool) {
     job.target->backward = kernels::Packed(backward, job.out);
     job.target->bias = job.bias < 0 ? nullptr : params + job.bias;
   };
-  const int n = static_cast<int>(jobs_.size());
+  const int n = packings + static_cast<int>(blocks_.size());
   if (pool != nullptr) {
     pool->run(n, work);
   } else {

@@ -1,28 +1,25 @@
 // Weights packed for the matrix products, renewed whenever parameters change. Forward multiplies by W^T, backward by W.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "core/matrix.h"
 #include "core/parallel.h"
-#include "kernels/gemm.h"
+#include "model/joined.h"
 #include "model/structure.h"
 
 namespace locus {
 
-struct PackedLinear {
-  kernels::Packed forward;   // W^T: (in, out)
-  kernels::Packed backward;  // W: (out, in)
-  const float* bias = nullptr;
-};
-
 struct PackedBlock {
   PackedLinear q, k, v, out, up, down;
+  std::unique_ptr<JoinedWeights> joined;  // where asked for
 };
 
 class PackedWeights {
  public:
-  explicit PackedWeights(const ModelStructure& structure);
+  // joined: for each block, whether its projections are wanted joined as well.
+  PackedWeights(const ModelStructure& structure, const std::vector<bool>& joined);
   // Packs anew from an arena, which must stay alive and unchanged while these weights are used.
   void update(const float* params, ThreadPool* pool = nullptr);
 

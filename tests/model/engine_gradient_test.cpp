@@ -189,6 +189,42 @@ TEST(EngineGradientCoverageTest, every_path_of_the_first_and_last_block_is_taken
   EXPECT_EQ(admitted_savings(RandomEngine(s, 1).structure()).last, AttentionPath::kPlain);
 }
 
+TEST(EngineGradientCoverageTest, projections_join_with_one_head_and_positions_added_to_the_input) {
+  const auto joins = [](const Spec& s) { return admitted_savings(RandomEngine(s, 1).structure()).join_projections; };
+  Spec s = base_spec({reference::PeKind::kLearned, 1, false}, 7, 16);
+  EXPECT_TRUE(joins(s));
+  s.pe = reference::PeKind::kNone;
+  EXPECT_TRUE(joins(s));
+  s.pe = reference::PeKind::kRotary;
+  EXPECT_FALSE(joins(s));
+  s = base_spec({reference::PeKind::kLearned, 4, false}, 7, 16);
+  EXPECT_FALSE(joins(s));
+  s = base_spec({reference::PeKind::kLearned, 1, false}, 7, 16);
+  s.attention_output = false;
+  EXPECT_FALSE(joins(s));
+}
+
+TEST(EngineGradientCoverageTest, projections_agree_joined_and_apart) {
+  for (const auto readout : {reference::Readout::kToken, reference::Readout::kMean}) {
+    Spec s = base_spec({reference::PeKind::kLearned, 1, true}, 13, 32);
+    s.readout = readout;
+    RandomEngine engine(s, 51);
+    const auto joined = engine.run(nullptr);
+    engine.config.train.join_projections = false;
+    ASSERT_FALSE(admitted_savings(engine.structure()).join_projections);
+    const auto apart = engine.run(nullptr);
+    EXPECT_NEAR(joined.loss, apart.loss, 1e-5);
+    for (const auto& [name, values] : apart.gradients) {
+      float largest = 0, error = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        largest = std::max(largest, std::abs(values[i]));
+        error = std::max(error, std::abs(values[i] - joined.gradients.at(name)[i]));
+      }
+      EXPECT_LE(error, 2e-5f * largest) << name;
+    }
+  }
+}
+
 // Scores of several tens, as sharp attention gives them: the bound still holds where float exp and sums are strained.
 TEST(EngineGradientCoverageTest, sharp_attention_keeps_the_bound) {
   Spec s = base_spec({reference::PeKind::kLearned, 1, false}, 17, 32);

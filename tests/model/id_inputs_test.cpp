@@ -26,7 +26,7 @@ Gradients gradients(const ModelStructure& s, const Savings& savings, const Batch
   initialize_parameters(s, 5, params.data());
   Rng rng(9, "biases");
   for (float& x : std::span(params.data(), params.size())) x += 0.05f * static_cast<float>(rng.normal());
-  Prepared prepared(s);
+  Prepared prepared(s, savings);
   prepared.update(params.data(), {true, 1});
   Gradients out;
   out.values.assign(params.size(), 0.0f);
