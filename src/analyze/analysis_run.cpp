@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "config/load.h"
 #include "core/error.h"
+#include "core/text.h"
+#include "io/array.h"
 #include "run/checkpoint.h"
 #include "run/layout.h"
 
@@ -150,7 +154,68 @@ void read_info(AnalysisRun& run, const Dataset* dataset) {
   }
 }
 
+std::pair<std::string, fs::path> named_file(const std::string& assignment) {
+  const std::size_t sign = assignment.find('=');
+  if (sign == std::string::npos || sign == 0 || sign + 1 == assignment.size()) {
+    throw ConfigError({.what = "a matrix needs a name and a file",
+                       .where = "matrices",
+                       .got = assignment,
+                       .expected = "name=file",
+                       .hint = "for example --set matrices=published=group.pconn.nii"});
+  }
+  return {assignment.substr(0, sign), fs::path(assignment.substr(sign + 1))};
+}
+
+// For each token its row of the file.
+std::vector<std::int64_t> rows_of_tokens(const AnalysisRun& run, const NamedMatrix& matrix, const fs::path& file) {
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(run.tokens()));
+  std::iota(rows.begin(), rows.end(), 0);
+  const std::vector<std::string>& names = matrix.row_names.empty() ? matrix.column_names : matrix.row_names;
+  if (names.empty() || run.info.token_names.empty()) {
+    if (matrix.values.rows() == run.tokens()) return rows;
+    throw DataError({.what = "the matrix and the run have different numbers of tokens",
+                     .where = file.string(),
+                     .got = fmt::format("{} rows without names", matrix.values.rows()),
+                     .expected = fmt::format("{}", run.tokens()),
+                     .hint = "a file with names of the regions may hold more"});
+  }
+  std::map<std::string, std::int64_t> places;
+  for (std::size_t i = 0; i < names.size(); ++i) places[to_lower(trim(names[i]))] = static_cast<std::int64_t>(i);
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    const auto found = places.find(to_lower(trim(run.info.token_names[t])));
+    if (found == places.end()) {
+      throw DataError({.what = "a token of the run is not in the matrix",
+                       .where = file.string(),
+                       .got = run.info.token_names[t],
+                       .expected = fmt::format("names such as {}", names.front())});
+    }
+    rows[t] = found->second;
+  }
+  return rows;
+}
+
 }  // namespace
+
+fs::path truth_file(const std::string& assignment) { return named_file(assignment).second; }
+
+void add_truths(AnalysisRun& run, const std::vector<std::string>& matrices) {
+  for (const std::string& assignment : matrices) {
+    const auto [name, file] = named_file(assignment);
+    const NamedMatrix matrix = read_matrix(file);
+    if (matrix.values.rows() != matrix.values.cols()) {
+      throw DataError({.what = "a matrix of tokens x tokens is square",
+                       .where = file.string(),
+                       .got = fmt::format("{} x {}", matrix.values.rows(), matrix.values.cols())});
+    }
+    const std::vector<std::int64_t> rows = rows_of_tokens(run, matrix, file);
+    MatrixD truth(run.tokens(), run.tokens());
+    for (std::int64_t i = 0; i < run.tokens(); ++i) {
+      for (std::int64_t j = 0; j < run.tokens(); ++j)
+        truth(i, j) = matrix.values(rows[static_cast<std::size_t>(i)], rows[static_cast<std::size_t>(j)]);
+    }
+    run.info.truths[name] = std::move(truth);
+  }
+}
 
 const AnalysisModel* AnalysisRun::initial() const {
   const auto it = std::find_if(models.begin(), models.end(), [](const AnalysisModel& m) { return m.is_initial(); });

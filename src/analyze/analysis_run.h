@@ -56,6 +56,12 @@ AnalysisRun load_analysis_run(const std::filesystem::path& path, const Dataset* 
 AnalysisRun make_analysis_run(const RunConfig& config, const Dataset& dataset);
 void add_model(AnalysisRun& run, const std::string& name, std::span<const float> params);
 
+// Matrices of tokens x tokens from files ("name=file") become truths of the run beside its own. Rows are matched to tokens
+// by name where the file has names (it may have more), else by index. ConfigError, IoError or DataError.
+void add_truths(AnalysisRun& run, const std::vector<std::string>& matrices);
+// The file of one "name=file".
+std::filesystem::path truth_file(const std::string& assignment);
+
 // Files of the models that load_analysis_run would read, for content hashes.
 std::vector<std::filesystem::path> model_files(const RunRecord& record, const LoadChoice& choice = {});
 

@@ -95,7 +95,7 @@ const std::vector<RunEntry>& run_entries() {
   static const std::vector<RunEntry> entries = {
       {{"recovery", "Did the positions recover the true arrangement of the tokens?", "a PE that adds a table"},
        1,
-       {"seed", "permutations", "snapshots"},
+       {"seed", "permutations", "snapshots", "matrices"},
        run_recovery},
       {{"networks", "Are positions grouped as modules or networks are?", "a PE that adds a table, labels of the tokens"},
        1,
@@ -224,6 +224,11 @@ std::string hash_of(const RunEntry& entry, const AnalyzeOptions& options) {
   if (uses("others")) {
     for (const std::string& path : options.settings.others) text += run_text(path, false);
   }
+  if (uses("matrices")) {
+    std::vector<fs::path> files;
+    for (const std::string& matrix : options.settings.matrices) files.push_back(truth_file(matrix));
+    text += files_text(files);
+  }
   return sha256_hex(text);
 }
 
@@ -291,6 +296,7 @@ std::vector<AnalysisOutcome> analyze_run(const AnalyzeOptions& options) {
     const auto compute = [&] { return entry->function({*run, get_dataset, options.settings, options.progress}); };
     if (!run && (options.force || !is_cached(options.run, stamp))) {
       run = load_analysis_run(options.run, nullptr, {.snapshots = options.settings.snapshots});
+      add_truths(*run, options.settings.matrices);
     }
     outcomes.push_back(perform(options.run, stamp, options.force, compute));
   }

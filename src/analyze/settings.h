@@ -20,6 +20,7 @@ struct AnalyzeSettings {
   std::int64_t kept_examples = 12;      // whose attention maps are stored one by one
   std::vector<std::string> references;  // run folders whose attention is the standard (2-D models)
   std::vector<std::string> others;      // run folders whose positions are put into this model
+  std::vector<std::string> matrices;    // name=file: a published connectivity, or any tokens x tokens, as a further truth
   std::vector<double> alphas = {0, 0.25, 0.5, 0.75, 1.25};  // init -> final
   std::vector<double> scales = {0.5, 2};
   std::int64_t repeats = 5;        // of random interventions
@@ -39,6 +40,7 @@ struct AnalyzeSettings {
     visit("kept_examples", r.kept_examples);
     visit("references", r.references);
     visit("others", r.others);
+    visit("matrices", r.matrices);
     visit("alphas", r.alphas);
     visit("scales", r.scales);
     visit("repeats", r.repeats);

@@ -101,7 +101,8 @@ void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath 
   saved.active = Buffer(r * s_.config.model.mlp());
   saved.slope = Buffer(r * s_.config.model.mlp());
   if (s_.config.model.mlp_final_gelu) saved.down_slope = Buffer(r * c);
-  if (keep_patterns && path != AttentionPath::kFolded) saved.patterns = Buffer(r * s_.heads() * kernels::pattern_stride(s_.tokens));
+  if (keep_patterns && path != AttentionPath::kFolded)
+    saved.patterns = Buffer(r * s_.heads() * kernels::pattern_stride(s_.tokens));
   if (path != AttentionPath::kPlain) {
     saved.read_h = Buffer(r * c);
     if (!post) saved.read_source = Buffer(r * c);

@@ -80,7 +80,7 @@ class Block {
     std::int64_t sequences = 0;
     std::int64_t first_sequence = 0;
     kernels::AttentionTerms* terms = nullptr;
-    const JoinedWeights* joined = nullptr;      // null: projections as they are
+    const JoinedWeights* joined = nullptr;   // null: projections as they are
     JoinedGradients* joined_sums = nullptr;  // for backward
     Observer* observer = nullptr;
     bool backward_follows = false;  // keep what backward needs

@@ -408,8 +408,9 @@ void EncoderPass::end_split(const Prepared& prepared) {
 
 PassResult EncoderPass::evaluate(const Prepared& prepared, const Microbatch& batch, const StepContext& step,
                                  Observer* observer) {
-  LOCUS_CHECK(observer == nullptr || (savings_.last == AttentionPath::kPlain && !splits_first() && !savings_.join_projections),
-              "an observer needs a pass made with no_savings()");
+  LOCUS_CHECK(
+      observer == nullptr || (savings_.last == AttentionPath::kPlain && !splits_first() && !savings_.join_projections),
+      "an observer needs a pass made with no_savings()");
   bind_terms(prepared, nullptr);
   PassResult result;
   result.outputs = forward(prepared, batch, step, observer);

@@ -47,11 +47,11 @@ class Prepared {
   const PackedWeights& weights() const { return weights_; }
   const float* params() const { return weights_.params(); }
   const PeStep& step() const { return step_; }
-  ConstMat positions(std::int64_t layer) const;                  // (T,C), null data where the block adds none
-  ConstMat token_table() const { return token_table_; }          // (rows, C)
+  ConstMat positions(std::int64_t layer) const;          // (T,C), null data where the block adds none
+  ConstMat token_table() const { return token_table_; }  // (rows, C)
   // Of the first block's split projections (rows, columns) and (T, columns): token, query, key, value; joined without key.
   ConstMat split_table() const { return split_table_; }
-  ConstMat split_positions() const { return split_positions_; }  // biases included
+  ConstMat split_positions() const { return split_positions_; }                         // biases included
   const std::vector<const PackedLinear*>& split_parts() const { return split_parts_; }  // the projections behind them
   std::int64_t split_columns() const { return split_table_.cols; }
   const FirstAttentionTable& first_attention() const { return *first_attention_; }
@@ -131,9 +131,9 @@ class EncoderPass {
   ReadoutPass readout_;
   RowSet all_, read_;
   Buffer final_, gradient_, dgradient_, split_, dsplit_;
-  std::unique_ptr<FirstAttention> first_attention_;  // with FirstPath::kTable
+  std::unique_ptr<FirstAttention> first_attention_;       // with FirstPath::kTable
   std::vector<std::unique_ptr<JoinedGradients>> joined_;  // of the blocks that join
-  Buffer dtokens_, dpositions_;                      // sums over a shard: (rows, C or 4C), (T, C or 4C)
+  Buffer dtokens_, dpositions_;                           // sums over a shard: (rows, C or 4C), (T, C or 4C)
   std::vector<std::unique_ptr<kernels::AttentionTerms>> terms_;
   float* grads_ = nullptr;
 };

@@ -1,6 +1,8 @@
 // Planted grids, rings and modules are found, noise is not, and scores fall with noise as they should.
 #include "analyze/recovery.h"
 
+#include <fmt/format.h>
+
 #include "analyze/networks.h"
 #include "tests/analyze/support.h"
 #include "tests/stats/planted.h"
@@ -192,6 +194,36 @@ TEST(NetworksTest, says_that_labels_are_missing_and_how_to_get_them) {
   bare.tokens_info.labels.clear();
   const std::string masked = error_of([&] { analyze_networks(memory_run(tiny_masked_config(), bare), quick_settings()); });
   EXPECT_NE(masked.find("series.atlas"), std::string::npos) << masked;
+}
+
+// The code's own cosines as a file, its rows in another order: matched by name the correlation is 1.
+TEST(RecoveryTest, takes_a_matrix_from_a_file_as_a_further_truth) {
+  const fs::path file = fs::path(testing::TempDir()) / fmt::format("locus_truth_{}.csv", ::getpid());
+  Dataset data = small_masked();
+  for (std::int64_t t = 0; t < data.tokens; ++t) data.tokens_info.names.push_back(fmt::format("Region {}", t));
+  const MatrixD code = stats::planted_code(stats::planted_grid(5), 16, 0.3, 1);
+  MatrixD rows(data.tokens, code.cols());
+  for (std::int64_t t = 0; t < data.tokens; ++t) std::copy_n(code.row(t).begin(), code.cols(), rows.row(t).begin());
+  AnalysisRun run = planted_run(data, config_of({"study=masked", "model.width=16", "model.layers=1"}), rows);
+  const MatrixD cosine = stats::cosine_similarity(rows.view());
+  {
+    std::ofstream out(file);
+    out << "name";
+    for (std::int64_t t = run.tokens() - 1; t >= 0; --t) out << "," << run.info.token_names[static_cast<std::size_t>(t)];
+    for (std::int64_t t = run.tokens() - 1; t >= 0; --t) {
+      out << "\n" << run.info.token_names[static_cast<std::size_t>(t)];
+      for (std::int64_t u = run.tokens() - 1; u >= 0; --u) out << fmt::format(",{}", cosine(t, u));
+    }
+    out << "\n";
+  }
+  add_truths(run, {"published=" + file.string()});
+  const RecoveryResult r = analyze_recovery(run, quick_settings());
+  EXPECT_NEAR(truth_row(r, "final", "raw", "cosine", "published").pearson, 1, 1e-6);
+  EXPECT_THROW(add_truths(run, {file.string()}), ConfigError);
+  EXPECT_THROW(add_truths(run, {"x=" + file.string() + ".missing"}), IoError);
+  run.info.token_names.front() = "elsewhere";
+  EXPECT_THROW(add_truths(run, {"published=" + file.string()}), DataError);
+  fs::remove(file);
 }
 
 }  // namespace
