@@ -6,6 +6,11 @@
 #include <string>
 #include <vector>
 
+namespace locus {
+struct Dataset;
+struct RunConfig;
+}  // namespace locus
+
 namespace locus::cli {
 
 inline constexpr int kExitDone = 0;
@@ -76,6 +81,9 @@ struct DataCommandOptions : CommonOptions {
 };
 int run_nmar_simulate(const DataCommandOptions& options);
 int run_fmri_check(const DataCommandOptions& options);
+
+// Trains with progress and prints the summary; kExitAgain when interrupted. Baselines are added to the data.
+int train_in(const RunConfig& config, Dataset& dataset, const TrainOptions& options, const std::string& command_line);
 
 struct FitOptions : CommonOptions {
   std::string samples;

@@ -1,4 +1,4 @@
-// locus train, eval, fit.
+// locus train, eval.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -9,7 +9,6 @@
 #include "config/load.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "data/samples.h"
 #include "io/table.h"
 #include "run/run_record.h"
 #include "study/datasets.h"
@@ -48,33 +47,6 @@ void print_summary(const Summary& s, const std::string& out, bool json) {
   }
   if (!rows.empty()) print_line(text_table({"measure", "value"}, rows));
   print_line("written to " + out);
-}
-
-int train_in(const RunConfig& config, Dataset& dataset, const TrainOptions& options, const std::string& command_line) {
-  const int threads = thread_count(options);
-  if (!options.no_baselines) {
-    ThreadPool pool(threads);
-    add_baselines(dataset, pool);
-  }
-  TrainSetup setup;
-  setup.config = config;
-  setup.dataset = &dataset;
-  setup.out = options.out;
-  setup.command = command_line;
-  setup.signature = behaviour_signature();
-  setup.threads = threads;
-  ProgressLine line(options.quiet, "");
-  TrainHooks hooks;
-  hooks.stop_signal = &install_stop_signals();
-  hooks.progress = [&](const Progress& p) { line.update(p); };
-  hooks.message = [&](const std::string& text) {
-    line.finish();
-    if (!options.quiet) message_line(text);
-  };
-  const TrainOutcome outcome = train(setup, hooks);
-  line.finish();
-  print_summary(outcome.summary, options.out, options.json);
-  return outcome.summary.status == RunStatus::kInterrupted ? kExitAgain : kExitDone;
 }
 
 // The model of a finished run on its data, perhaps with other data keys.
@@ -117,23 +89,38 @@ void export_predictions(const std::string& path, const LoadedRun& run, const std
 
 }  // namespace
 
+int train_in(const RunConfig& config, Dataset& dataset, const TrainOptions& options, const std::string& command_line) {
+  const int threads = thread_count(options);
+  if (!options.no_baselines) {
+    ThreadPool pool(threads);
+    add_baselines(dataset, pool);
+  }
+  TrainSetup setup;
+  setup.config = config;
+  setup.dataset = &dataset;
+  setup.out = options.out;
+  setup.command = command_line;
+  setup.signature = behaviour_signature();
+  setup.threads = threads;
+  ProgressLine line(options.quiet, "");
+  TrainHooks hooks;
+  hooks.stop_signal = &install_stop_signals();
+  hooks.progress = [&](const Progress& p) { line.update(p); };
+  hooks.message = [&](const std::string& text) {
+    line.finish();
+    if (!options.quiet) message_line(text);
+  };
+  const TrainOutcome outcome = train(setup, hooks);
+  line.finish();
+  print_summary(outcome.summary, options.out, options.json);
+  return outcome.summary.status == RunStatus::kInterrupted ? kExitAgain : kExitDone;
+}
+
 int run_train(const TrainOptions& options, const std::string& command_line) {
   const RunConfig config = load_run_config(options.config, options.overrides);
   RunDirectory::probe(options.out, config);
   Dataset dataset = make_dataset(config, cache_folder());
   return train_in(config, dataset, options, command_line);
-}
-
-int run_fit(const FitOptions& options, const std::string& command_line) {
-  RunConfig config = samples_config({options.samples, options.labels, options.dataset, options.random_split});
-  for (const std::string& o : options.overrides) apply_override(config, o);
-  validate(config);
-  RunDirectory::probe(options.out, config);
-  Dataset dataset = make_samples_dataset(config);
-  TrainOptions train_options;
-  static_cast<CommonOptions&>(train_options) = options;
-  train_options.out = options.out;
-  return train_in(config, dataset, train_options, command_line);
 }
 
 int run_eval(const EvalCommandOptions& options) {

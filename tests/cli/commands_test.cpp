@@ -111,6 +111,25 @@ TEST_F(CommandsTest, eval_gives_the_numbers_of_the_summary) {
   EXPECT_TRUE(text_of(place_ / "p.csv").starts_with("ID,"));
 }
 
+TEST_F(CommandsTest, fit_leaves_positions_similarity_and_a_report_named_after_the_columns) {
+  {
+    std::ofstream csv(place_ / "samples.csv");
+    csv << "alpha,beta,gamma,delta,epsilon,zeta\n";
+    for (int i = 0; i < 80; ++i) {
+      for (int t = 0; t < 6; ++t) csv << ((i * 7 + t * t * 3) % 11) - 5 + 0.1 * ((i + t) % 3) << (t < 5 ? "," : "\n");
+    }
+  }
+  const Result r = place_.shell("locus fit samples.csv stop.steps=20 model.width=16 --out mine");
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.out.find("mine/report.html"), std::string::npos) << r.out;
+  const std::string positions = text_of(place_ / "mine/positions.csv");
+  EXPECT_TRUE(positions.starts_with("layer,token,c0,")) << positions.substr(0, 40);
+  EXPECT_NE(positions.find("\n1,alpha,"), std::string::npos);
+  EXPECT_TRUE(text_of(place_ / "mine/similarity.csv").find("alpha,beta,gamma") != std::string::npos);
+  EXPECT_NE(text_of(place_ / "mine/report.html").find("</html>"), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(place_ / "mine/report_files/position_map.csv"));
+}
+
 TEST_F(CommandsTest, same_bytes_for_one_and_two_threads) {
   ASSERT_EQ(place_
                 .shell("locus train tiny.toml train.shards=4 --out one --threads 1 -q && locus train tiny.toml "
