@@ -30,11 +30,13 @@ fail() {
 
 cores() { nproc 2>/dev/null || echo 2; }
 
-# Prints those of the given packages that are not installed.
+# Prints those of the given packages that are not installed. A program of the package's name counts as well: it may have come
+# with another package (npm with some builds of nodejs, which conflict with Debian's npm).
 missing_packages() {
   local package
   for package in "$@"; do
-    [[ $(dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null) == ii* ]] || echo "$package"
+    command -v "$package" >/dev/null ||
+      [[ $(dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null) == ii* ]] || echo "$package"
   done
 }
 

@@ -145,14 +145,24 @@ export const checks = [
     }
   } },
   { name: "hovering a token lights it in every figure", async run({ page }) {
-    const selector = "#fig-position_map .variant:not(.off) [data-token='3']";
-    if (!(await page.$(selector))) return;
-    await hover(page, selector);
+    const marks = "#fig-position_map .variant:not(.off) [data-token]";
+    if (!(await page.$(marks))) return;
+    // A token that no other mark covers.
+    const token = await page.evaluate((all) => {
+      document.querySelector("#fig-position_map").scrollIntoView();
+      const free = Array.from(document.querySelectorAll(all)).find((m) => {
+        const box = m.getBoundingClientRect();
+        return document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2) === m;
+      });
+      return free && free.dataset.token;
+    }, marks);
+    ensure(token !== undefined, "every token is covered by another one");
+    await hover(page, `#fig-position_map .variant:not(.off) [data-token='${token}']`);
     const lit = await page.evaluate(() => ({
       marks: Array.from(document.querySelectorAll(".lit")).map((m) => m.dataset.token),
       rows: document.querySelectorAll("#fig-similarity .hl-row.on").length,
     }));
-    ensure(lit.marks.length >= 2 && lit.marks.every((t) => t === "3"), "lit marks: " + lit.marks.join());
+    ensure(lit.marks.length >= 2 && lit.marks.every((t) => t === token), "lit marks: " + lit.marks.join());
     ensure(lit.rows >= 1, "no row of a matrix is lit");
     await page.mouse.move(2, 2);
     ensure((await page.evaluate(() => document.querySelectorAll(".lit").length)) === 0, "stays lit");

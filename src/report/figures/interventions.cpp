@@ -61,17 +61,42 @@ std::string find_split(const Inputs& inputs) {
   return splits.empty() ? "" : splits[0];
 }
 
-Panel draw_panel(const Interventions& data, const Measure& measure) {
+constexpr std::ptrdiff_t kKindsAPanel = 4;  // more would be too small to read on a narrow screen
+
+// What is drawn: the kinds a reader asks for first.
+std::vector<std::string> drawn_kinds(const Interventions& data) {
   std::vector<std::string> kinds = data.kinds;
   std::erase(kinds, "none");
   const auto rank = [](const std::string& kind) { return std::find(std::begin(kFirst), std::end(kFirst), kind); };
   std::stable_sort(kinds.begin(), kinds.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
   if (kinds.size() > 8) kinds.resize(8);
-  XyPlot plot(
-      {.title = "",
-       .x = {.label = "", .kind = AxisKind::kCategories, .categories = kinds},
-       .y = {.label = "change of " + measure.words() + (measure.is_fraction() ? " (points)" : ""), .unit = measure.unit()},
-       .width = std::max(460.0, 96.0 * static_cast<double>(kinds.size()))});
+  return kinds;
+}
+
+// The common range of all panels, a little wider than what they show.
+std::pair<double, double> range_of(const Interventions& data, const std::vector<std::string>& kinds) {
+  double lo = 0, hi = 0;
+  for (const auto& row : data.rows) {
+    if (std::find(kinds.begin(), kinds.end(), row.kind) == kinds.end()) continue;
+    for (const double v : {row.change.value, row.change.lo, row.change.hi}) {
+      if (!std::isfinite(v)) continue;
+      lo = std::min(lo, v);
+      hi = std::max(hi, v);
+    }
+  }
+  const double room = hi > lo ? 0.05 * (hi - lo) : 1;
+  return {lo - room, hi + room};
+}
+
+Panel draw_panel(const Interventions& data, const Measure& measure, const std::vector<std::string>& kinds,
+                 std::pair<double, double> range) {
+  XyPlot plot({.title = "",
+               .x = {.label = "", .kind = AxisKind::kCategories, .categories = kinds},
+               .y = {.label = "change of " + measure.words() + (measure.is_fraction() ? " (points)" : ""),
+                     .unit = measure.unit(),
+                     .lo = range.first,
+                     .hi = range.second},
+               .width = 460});
   std::vector<int> groups;
   for (const auto& row : data.rows) {
     if (std::find(groups.begin(), groups.end(), row.group) == groups.end()) groups.push_back(row.group);
@@ -91,6 +116,18 @@ Panel draw_panel(const Interventions& data, const Measure& measure) {
                    .value = e.value});
   }
   return plot.finish();
+}
+
+std::vector<Panel> draw_panels(const Interventions& data, const Measure& measure) {
+  const std::vector<std::string> kinds = drawn_kinds(data);
+  const auto range = range_of(data, kinds);
+  std::vector<Panel> panels;
+  const auto count = static_cast<std::ptrdiff_t>(kinds.size());
+  for (std::ptrdiff_t first = 0; first < count; first += kKindsAPanel) {
+    const auto last = std::min(count, first + kKindsAPanel);
+    panels.push_back(draw_panel(data, measure, {kinds.begin() + first, kinds.begin() + last}, range));
+  }
+  return panels;
 }
 
 }  // namespace
@@ -129,7 +166,7 @@ Figure draw_interventions(const Interventions& data) {
   const Measure measure{data.split, data.measure, data.measure == "accuracy"};
   Figure figure{.name = "interventions", .title = "What changing the positions does, nothing retrained"};
   figure.variants.emplace_back();
-  figure.variants[0].panels.push_back(draw_panel(data, measure));
+  figure.variants[0].panels = draw_panels(data, measure);
   Table table;
   table.columns = {"Setting", "Intervention", "Runs", measure.words(), "Change", "95 % from", "to"};
   std::map<int, LegendEntry> legend;
