@@ -149,10 +149,11 @@ export const checks = [
     if (!(await page.$(marks))) return;
     // A token that no other mark covers.
     const token = await page.evaluate((all) => {
-      document.querySelector("#fig-position_map").scrollIntoView();
       const free = Array.from(document.querySelectorAll(all)).find((m) => {
+        m.scrollIntoView({ block: "center", behavior: "instant" });
         const box = m.getBoundingClientRect();
-        return document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2) === m;
+        const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+        return top !== null && top.closest("[data-token]") === m;
       });
       return free && free.dataset.token;
     }, marks);
