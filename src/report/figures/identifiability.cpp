@@ -140,7 +140,7 @@ Found<Identifiability> collect_identifiability(const Inputs& inputs) {
 }
 
 Figure draw_identifiability(const Identifiability& data) {
-  Figure figure{.name = "identifiability", .title = "Do other seeds give the same positions?"};
+  Figure figure{.name = "identifiability", .title = "Agreement of positions between seeds"};
   for (std::size_t l = 0; l < data.layers.size(); ++l) {
     Variant variant;
     variant.choices = {{"layer", std::to_string(l + 1)}};

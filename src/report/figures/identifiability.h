@@ -1,4 +1,4 @@
-// Do other seeds give the same positions? Agreement of the codes of pairs of runs against σ, and a table of all means.
+// Agreement of positions between seeds Agreement of the codes of pairs of runs against σ, and a table of all means.
 #pragma once
 
 #include <string>
