@@ -74,9 +74,8 @@ Flops step_flops(const ModelStructure& s, bool training) {
     // Joined: a product for queries and one for values instead of four.
     if (savings.joins(l, s.layers())) {
       const double rows = n.sequences * n.tokens, read = last && few_rows ? n.sequences * n.read : rows;
-      const double before = l == 0 && savings.first != FirstPath::kPlain ? 2 * rows : 4 * rows + 4 * read;
-      const double after = l == 0 && savings.first != FirstPath::kPlain ? 0 : 2 * rows + 2 * read;
-      executed.weights -= (before - after) * n.c * n.c;
+      const bool split = l == 0 && savings.first != FirstPath::kPlain;  // queries and values come from tables anyway
+      executed.weights -= (split ? 2 * rows : 2 * rows + 2 * read) * n.c * n.c;
     }
     // By the table of pairs: no out-projection, no scores; the values are still summed.
     if (l == 0 && savings.first == FirstPath::kTable) executed = {mlp, 2 * n.sequences * n.tokens * n.tokens * n.c};

@@ -77,10 +77,6 @@ void tile_scores(const AttentionShape& s, const AttentionTile& tile, ConstMat q,
   if (s.causal) hide_future(tile, exact);
 }
 
-void copy_rows(ConstMat from, Mat to) {
-  for (std::int64_t r = 0; r < from.rows; ++r) std::copy_n(from.row(r), from.cols, to.row(r));
-}
-
 // The columns behind a causal tile are hidden, so zero.
 void clear_columns(Mat rows, std::int64_t first) {
   if (first >= rows.cols) return;

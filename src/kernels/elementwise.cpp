@@ -157,6 +157,10 @@ void exp_minus_rows(Mat scores, std::int64_t padded, const float* lse) {
   }
 }
 
+void copy_rows(ConstMat a, Mat out) {
+  for (std::int64_t r = 0; r < a.rows; ++r) std::copy_n(a.row(r), a.cols, out.row(r));
+}
+
 void add_rows(ConstMat a, Mat out) {
   for (std::int64_t r = 0; r < a.rows; ++r) axpy(1.0f, a.row(r), out.row(r), a.cols);
 }

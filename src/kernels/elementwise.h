@@ -35,6 +35,7 @@ void softmax_rows(Mat scores, std::int64_t padded, float* lse);
 // Each row to exp(s - lse[row]); padding as above.
 void exp_minus_rows(Mat scores, std::int64_t padded, const float* lse);
 
+void copy_rows(ConstMat a, Mat out);           // out = a
 void add_rows(ConstMat a, Mat out);            // out += a
 void multiply_rows(ConstMat a, Mat out);       // out *= a, entry by entry
 void add_column_sums(ConstMat a, float* out);  // out (C) += sum over rows

@@ -7,14 +7,6 @@ namespace locus {
 
 using kernels::Store;
 
-namespace {
-
-void copy_rows(ConstMat from, Mat to) {
-  for (std::int64_t i = 0; i < from.rows; ++i) std::copy_n(from.row(i), from.cols, to.row(i));
-}
-
-}  // namespace
-
 void Block::linear_backward(const Pass& pass, ConstMat input, ConstMat dy, const Linear& l, float* grads) const {
   kernels::gemm_at(dy, input, Mat(grad(grads, l.weight), l.out, l.in), Store::kAdd, pass.scratch->product.data());
   if (l.bias >= 0) kernels::add_column_sums(dy, grad(grads, l.bias));
@@ -43,7 +35,7 @@ void Block::mlp_backward(const Pass& pass, BlockSaved& saved, Mat dout, float* g
   Mat dy = dout;
   if (s_.config.model.mlp_final_gelu || drops_rows(pass)) {
     dy = pass.scratch->rows1.mat(r, c);
-    copy_rows(dout, dy);
+    kernels::copy_rows(dout, dy);
     drop_rows(pass, *pass.rows, dy, "mlp");
     if (s_.config.model.mlp_final_gelu) kernels::multiply_rows(saved.down_slope.mat(r, c), dy);
   }
@@ -137,14 +129,14 @@ void Block::backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads
                                  grad(grads, slots_.norm1_bias));
   }
   if (split != nullptr && split->dq.data == nullptr) {
-    copy_rows(dmid, split->dh);
+    kernels::copy_rows(dmid, split->dh);
     return;
   }
   // dmid is now the gradient of the residual; dattention that of the attention's output, projected back to the heads.
   Mat dattention = dmid;
   if (drops_rows(pass)) {
     dattention = dout;
-    copy_rows(dmid, dattention);
+    kernels::copy_rows(dmid, dattention);
     drop_rows(pass, *pass.rows, dattention, "attention");
   }
   if (pass.joined == nullptr && slots_.out_proj.weight >= 0) {
@@ -159,7 +151,7 @@ void Block::backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads
       kernels::add_rows(dmid, split->dh);
     } else {
       attend_backward(pass, saved, dattention, split->dq, split->dk, split->dv);
-      copy_rows(dmid, split->dh);
+      kernels::copy_rows(dmid, split->dh);
     }
     return;
   }

@@ -17,10 +17,6 @@ constexpr std::int64_t kMostSplitFeatures = 64;
 constexpr std::int64_t kTokensAPair = 4;                // in a batch, for the table of pairs to pay
 constexpr std::int64_t kMostPatternFloats = 1LL << 18;  // 1 MB a sequence; beyond it backward computes patterns again
 
-bool has_positions(const ModelStructure& s) {
-  return std::any_of(s.blocks.begin(), s.blocks.end(), [](const BlockSlots& b) { return b.has_pe; });
-}
-
 std::vector<bool> joined_blocks(const Savings& savings, std::int64_t layers) {
   std::vector<bool> out;
   for (std::int64_t l = 0; l < layers; ++l) out.push_back(savings.joins(l, layers));
@@ -45,7 +41,7 @@ Savings admitted_savings(const ModelStructure& s) {
     out.last = folds ? AttentionPath::kFolded : AttentionPath::kRows;
   }
   out.keep_patterns = t.keep_patterns && m.heads * s.tokens * s.tokens <= kMostPatternFloats;
-  const bool only_added = s.encoding == nullptr || !has_positions(s) || s.encoding->adds_to_input();
+  const bool only_added = s.config.pe.kind == PeKind::kNone || s.encoding->adds_to_input();
   out.join_projections = t.join_projections && m.heads == 1 && m.attention_output && only_added && m.attention_dropout == 0;
   const bool first_is_last = s.layers() == 1 && out.last != AttentionPath::kPlain;
   const bool splits = t.save_first_layer && s.layers() > 0 && !first_is_last && s.post_norm() && s.embed.weight >= 0 &&

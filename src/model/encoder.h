@@ -53,7 +53,6 @@ class Prepared {
   ConstMat split_table() const { return split_table_; }
   ConstMat split_positions() const { return split_positions_; }                         // biases included
   const std::vector<const PackedLinear*>& split_parts() const { return split_parts_; }  // the projections behind them
-  std::int64_t split_columns() const { return split_table_.cols; }
   const FirstAttentionTable& first_attention() const { return *first_attention_; }
 
  private:
