@@ -204,17 +204,15 @@ TEST_F(SweepTest, fail_fast_stops_at_the_first_failure) {
 }
 
 TEST_F(SweepTest, the_time_limit_leaves_checkpoints_to_go_on_from) {
-  const std::string cells = std::string(kLong) + "seed=0..3 ";
-  // On a slow machine a limit may strike before the first checkpoint: then a longer one.
-  for (const char* hours : {"0.0003", "0.001", "0.003", "0.01"}) {
-    const Result r = sweep(cells + "--max-hours " + hours);
+  // No limit lets such a cell finish, so each is cut; on a slow machine the first may strike before the first step.
+  const std::string endless = "stop.epochs=100000000 watch.eval_every=100000000 seed=0..3 ";
+  for (const char* hours : {"0.0002", "0.0003", "0.001", "0.003", "0.01"}) {
+    const Result r = sweep(endless + "--max-hours " + hours);
     ASSERT_EQ(r.code, 75) << r.output;
     EXPECT_NE(r.output.find("the same command goes on from here"), std::string::npos) << r.output;
-    if (shell("ls " + (folder_ / "out") + "/cells/*/checkpoints/0*").code == 0) break;
+    if (text_of_logs().find("resumed from step") != std::string::npos) return;
   }
-  EXPECT_EQ(sweep_json(cells)["finished"], 4);
-  EXPECT_EQ(ends(), 4);
-  EXPECT_NE(text_of_logs().find("resumed from step"), std::string::npos);
+  FAIL() << "no cell went on from a checkpoint:\n" << text_of_logs();
 }
 
 TEST_F(SweepTest, stopped_as_early_as_can_be_nothing_is_half_done) {
