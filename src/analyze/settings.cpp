@@ -75,6 +75,12 @@ void check(const AnalyzeSettings& s) {
   need(s.permutations >= 1 && s.permutations <= 1'000'000, "permutations", s.permutations, "1 to 1000000");
   need(s.surrogates >= 0 && s.surrogates <= 100'000, "surrogates", s.surrogates, "0 to 100000");
   need(s.community_starts >= 1 && s.community_starts <= 100'000, "community_starts", s.community_starts, "1 to 100000");
+  if (!(s.resolution >= 0 && s.resolution <= 100)) {
+    throw ConfigError({.what = "out of range",
+                       .where = "resolution",
+                       .got = fmt::format("{}", s.resolution),
+                       .expected = "0 (chosen by persistence) to 100"});
+  }
   need(s.examples >= 1, "examples", s.examples, "at least 1");
   need(s.kept_examples >= 0, "kept_examples", s.kept_examples, "at least 0");
   need(s.repeats >= 1 && s.repeats <= 10'000, "repeats", s.repeats, "1 to 10000");

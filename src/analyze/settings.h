@@ -14,6 +14,7 @@ struct AnalyzeSettings {
   std::int64_t permutations = 999;      // of every permutation test
   std::int64_t surrogates = 199;        // spatial surrogates; 0: none
   std::int64_t community_starts = 50;   // of Louvain
+  double resolution = 0;                // of Louvain; 0: where the communities persist over the widest range
   bool snapshots = true;                // also analyse snapshots taken during training
   std::string split;                    // for attention; empty: heldout, else test
   std::int64_t examples = 256;          // at most so many of a split, for attention and masked prediction
@@ -34,6 +35,7 @@ struct AnalyzeSettings {
     visit("permutations", r.permutations);
     visit("surrogates", r.surrogates);
     visit("community_starts", r.community_starts);
+    visit("resolution", r.resolution);
     visit("snapshots", r.snapshots);
     visit("split", r.split);
     visit("examples", r.examples);

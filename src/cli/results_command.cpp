@@ -5,6 +5,7 @@
 #include "cli/terminal.h"
 #include "core/error.h"
 #include "io/file.h"
+#include "study/result_tables.h"
 #include "study/results.h"
 
 namespace locus::cli {

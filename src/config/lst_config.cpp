@@ -13,6 +13,7 @@ void describe(LstConfig& c, FieldList& list) {
   list.integer("heldout_items", c.heldout_items, {1, 10000}, "base items per difficulty in heldout and validation");
   list.integer("rotations", c.rotations, {1, 4}, "rotations of each base item");
   list.number("min_distance", c.min_distance, {0, 1}, "least Jaccard distance between the pool and the held-out puzzles");
+  list.flag("relabel", c.relabel, "rename the symbols of every training puzzle at random, anew each time it is seen");
 }
 
 }  // namespace locus

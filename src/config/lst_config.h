@@ -23,6 +23,7 @@ struct LstConfig {
   std::int64_t heldout_items = 12;
   std::int64_t rotations = 3;
   double min_distance = 0.8;
+  bool relabel = false;
 };
 
 void describe(LstConfig& config, FieldList& list);

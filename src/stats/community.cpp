@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "core/error.h"
 #include "core/rng.h"
@@ -130,7 +131,7 @@ Communities best_of(const MatrixD& b, const std::vector<std::vector<int>>& parti
   Communities best;
   for (const auto& labels : partitions) {
     const double q = quality(b, labels);
-    if (best.labels.empty() || q > best.q + kLeastGain) best = {labels, 0, q, true};
+    if (best.labels.empty() || q > best.q + kLeastGain) best = {.labels = labels, .q = q};
   }
   best.count = canonical(best.labels);
   return best;
@@ -182,6 +183,32 @@ Communities consensus_communities(ConstMatD w, const CommunityOptions& options) 
         all_starts(modularity_matrix(agreement.view(), Weights::kPositive, 1), options, static_cast<std::uint64_t>(round));
   }
   return best_of(b, partitions);
+}
+
+Communities persistent_communities(ConstMatD w, std::span<const double> gammas, const CommunityOptions& options) {
+  require_at_least(gammas.size(), 1, "persistent_communities");
+  std::vector<Communities> found;
+  for (double gamma : gammas) {
+    CommunityOptions at = options;
+    at.gamma = gamma;
+    found.push_back(consensus_communities(w, at));
+    found.back().gamma = gamma;
+  }
+  const auto likeness = [&](const Communities& one) {
+    double sum = 0;
+    for (const Communities& other : found) sum += adjusted_rand(one.labels, other.labels);
+    return sum;
+  };
+  std::size_t best = 0;
+  double most = likeness(found[0]);
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    const double like = likeness(found[i]);
+    if (like > most + kLeastGain) {
+      most = like;
+      best = i;
+    }
+  }
+  return std::move(found[best]);
 }
 
 }  // namespace locus::stats

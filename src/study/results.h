@@ -1,4 +1,4 @@
-// Results kept in the repository: a small file for each finished run, and the tables of documents made from them.
+// Results kept in the repository: a small file for each finished run.
 #pragma once
 
 #include <string>
@@ -18,9 +18,5 @@ struct KeptResults {
   std::vector<std::string> skipped;
 };
 KeptResults keep_results(const std::vector<std::string>& dirs, const std::string& to);
-
-// Fills every <!-- table NAME --> ... <!-- end --> of a document from the table of that name in the TOML file beside it
-// (<stem>.tables.toml). Returns the new text; DataError names what is missing.
-std::string fill_tables(const std::string& document_path);
 
 }  // namespace locus

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/rng.h"
-
 namespace locus {
 
 Microbatch BatchData::slice(const ModelShape& shape, std::int64_t first, std::int64_t n) const {
@@ -41,13 +39,28 @@ void gather_batch(const Examples& examples, const ModelShape& shape, const std::
   copy(examples.labels, out.labels, 1);
 }
 
+void relabel_classes(Rng& rng, const ModelShape& shape, BatchData& batch) {
+  std::vector<std::int16_t> names(static_cast<std::size_t>(shape.outputs));
+  std::iota(names.begin(), names.end(), std::int16_t{0});
+  for (std::int64_t i = 0; i < batch.count; ++i) {
+    rng.shuffle(std::span(names));
+    for (std::int16_t& id : std::span(batch.ids).subspan(static_cast<std::size_t>(i * shape.tokens),
+                                                         static_cast<std::size_t>(shape.tokens))) {
+      if (id >= 0 && id < shape.outputs) id = names[static_cast<std::size_t>(id)];
+    }
+    std::int32_t& label = batch.labels[static_cast<std::size_t>(i)];
+    label = names[static_cast<std::size_t>(label)];
+  }
+}
+
 TrainingBatches::TrainingBatches(const Dataset& dataset, const RunConfig& config, const ModelShape& shape)
     : examples_(dataset.split("train")),
       shape_(shape),
       seed_(static_cast<std::uint64_t>(config.seed)),
       batch_(std::min(config.train.batch, examples_.count)),
       steps_per_pass_((examples_.count + batch_ - 1) / batch_),
-      order_(static_cast<std::size_t>(examples_.count)) {
+      order_(static_cast<std::size_t>(examples_.count)),
+      relabel_(config.study == Study::kLst && config.lst.relabel) {
   if (shape.regression) masker_.emplace(config.mask, dataset.tokens_info, dataset.tokens);
 }
 
@@ -63,6 +76,10 @@ void TrainingBatches::fill(std::int64_t step, BatchData& out) {
   const std::int64_t last = std::min(first + batch_, examples_.count);
   indices_.assign(order_.begin() + first, order_.begin() + last);
   gather_batch(examples_, shape_, indices_, out);
+  if (relabel_) {
+    Rng rng(derive_seed(seed_, "data/relabel", static_cast<std::uint64_t>(step)), "draw");
+    relabel_classes(rng, shape_, out);
+  }
   if (!masker_) return;
   Rng rng(derive_seed(seed_, "mask/train", static_cast<std::uint64_t>(step)), "draw");
   out.masked.resize(static_cast<std::size_t>(out.count * shape_.tokens));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "config/run_config.h"
+#include "core/rng.h"
 #include "data/examples.h"
 #include "data/masking.h"
 #include "model/microbatch.h"
@@ -29,6 +30,9 @@ struct BatchData {
 void gather_batch(const Examples& examples, const ModelShape& shape, const std::vector<std::int64_t>& indices,
                   BatchData& out);
 
+// Draws a permutation of the classes for each example and applies it to the ids that stand for classes and to the label.
+void relabel_classes(Rng& rng, const ModelShape& shape, BatchData& batch);
+
 class TrainingBatches {
  public:
   TrainingBatches(const Dataset& dataset, const RunConfig& config, const ModelShape& shape);
@@ -46,6 +50,7 @@ class TrainingBatches {
   std::vector<std::int64_t> order_;
   std::vector<std::int64_t> indices_;
   std::optional<Masker> masker_;
+  bool relabel_;
 };
 
 ModelShape model_shape(const Dataset& dataset);

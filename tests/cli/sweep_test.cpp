@@ -130,9 +130,8 @@ TEST_F(SweepTest, a_crashed_worker_is_reported_by_name_and_the_next_sweep_finish
   GTEST_SKIP() << "the address sanitizer turns a SIGSEGV into an exit code of its own";
 #endif
   const std::string long_cells = "stop.epochs=3000 watch.eval_every=3000 seed=0..1";
-  const Result r = shell(command(long_cells) +
-                         " & parent=$!; w=; for i in $(seq 400); do w=$(pgrep -P $parent | head -1); "
-                         "[ -n \"$w\" ] && break; sleep 0.05; done; sleep 0.2; kill -SEGV $w; wait $parent");
+  const Result r = shell(command(long_cells) + " & parent=$!\n" + stop_worker_at((folder_ / "out") + "/cells/*/init") +
+                         "kill -SEGV $worker; kill -CONT $worker; wait $parent");
   EXPECT_EQ(r.code, 3) << r.output;
   EXPECT_NE(r.output.find("crashed: cell"), std::string::npos) << r.output;
   EXPECT_NE(r.output.find("Segmentation fault"), std::string::npos) << r.output;

@@ -119,6 +119,27 @@ TEST(LouvainTest, larger_gamma_finds_more_modules) {
   EXPECT_GT(louvain(w.view(), {.gamma = 3, .starts = 20}).count, louvain(w.view(), {.gamma = 0.3, .starts = 20}).count);
 }
 
+// Fortunato and Barthelemy (2007): plain modularity joins neighbouring cliques of a long ring.
+TEST(LouvainTest, cliques_merged_by_the_resolution_limit_persist_at_others) {
+  constexpr int kCliques = 30, kSize = 5;
+  MatrixD w(kCliques * kSize, kCliques * kSize);
+  std::vector<int> cliques;
+  for (std::ptrdiff_t i = 0; i < w.rows(); ++i) {
+    cliques.push_back(static_cast<int>(i / kSize));
+    for (std::ptrdiff_t j = 0; j < w.rows(); ++j) {
+      const bool linked = (i % kSize == kSize - 1 && j == (i + 1) % w.rows()) || (j % kSize == kSize - 1 && i == (j + 1) % w.rows());
+      w(i, j) = i != j && (i / kSize == j / kSize || linked) ? 1 : 0;
+    }
+  }
+  const CommunityOptions options{.weights = Weights::kPositive, .starts = 10};
+  EXPECT_LT(consensus_communities(w.view(), options).count, kCliques);
+  const std::vector<double> gammas{1, 1.5, 2, 2.5, 3};
+  const Communities found = persistent_communities(w.view(), gammas, options);
+  EXPECT_EQ(found.count, kCliques);
+  EXPECT_DOUBLE_EQ(adjusted_rand(found.labels, cliques), 1);
+  EXPECT_GT(found.gamma, 1);
+}
+
 TEST(PartitionTest, equal_trivial_and_unrelated_labelings) {
   const std::vector<int> a{0, 0, 1, 1, 2, 2}, renamed{5, 5, 3, 3, 9, 9}, one(6, 0), single{0, 1, 2, 3, 4, 5};
   EXPECT_DOUBLE_EQ(adjusted_rand(a, renamed), 1);

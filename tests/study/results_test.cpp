@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "study/kept_analyses.h"
+#include "study/result_tables.h"
 
 namespace locus {
 namespace {
@@ -46,6 +47,39 @@ class ResultsTest : public testing::Test {
 
   fs::path root_;
 };
+
+TEST_F(ResultsTest, relations_are_rank_correlations_over_runs_and_over_means) {
+  keep("a", 0.2, 0, 0.9);
+  keep("b", 0.2, 1, 0.7);
+  keep("c", 1, 0, 0.8);
+  keep("d", 2, 0, 0.25);
+  const std::string text = fill(R"([main]
+from = "results"
+relate = "heldout.accuracy"
+measures = ["recovery.r | half of it", "seed | seed", "recovery.x | missing"]
+published = { "half of it" = "0.96" }
+)");
+  EXPECT_NE(text.find("| half of it | 4 | 1.00 | 3 | 1.00 | 0.96 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| missing | 0 | – | 0 | – | – |"), std::string::npos) << text;
+}
+
+TEST_F(ResultsTest, differences_are_paired_by_seed_and_tested) {
+  keep("a0", 0.1, 0, 0.50);
+  keep("a1", 0.1, 1, 0.60);
+  keep("a2", 0.1, 2, 0.70);
+  keep("b0", 2, 0, 0.61);
+  keep("b1", 2, 1, 0.69);
+  keep("b2", 2, 2, 0.80);
+  keep("c0", 1, 0, 0.55);
+  const std::string text = fill(R"([main]
+from = "results"
+against = "learned sigma 0.1"
+measures = ["heldout.accuracy | accuracy | 1 | 2"]
+)");
+  // Differences 0.11, 0.09, 0.10: t = 0.1 / (0.01 / sqrt 3) = 17.3, two degrees of freedom.
+  EXPECT_NE(text.find("| learned sigma 2 | 3 | 0.10 ± 0.01 | 0.0033 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| learned sigma 1 | 1 | 0.05 | – |"), std::string::npos) << text;
+}
 
 TEST_F(ResultsTest, tables_show_means_deviations_and_every_run) {
   keep("a", 0.5, 0, 0.9);

@@ -24,6 +24,7 @@ struct NetworkRow {
   double difference_null = kNotAvailable;  // mean over permuted labels
   double segregation = kNotAvailable;      // (within - between) / within; NaN when within < 0.05
   std::int64_t communities = 0;            // found by consensus Louvain on the signed cosines
+  double resolution = kNotAvailable;       // at which they were found
   double community_q = kNotAvailable;
   double adjusted_rand = kNotAvailable;  // of communities against labels
   double normalised_mutual_information = kNotAvailable;
@@ -47,6 +48,7 @@ struct NetworkRow {
     visit("difference_null", r.difference_null);
     visit("segregation", r.segregation);
     visit("communities", r.communities);
+    visit("resolution", r.resolution);
     visit("community_q", r.community_q);
     visit("adjusted_rand", r.adjusted_rand);
     visit("normalised_mutual_information", r.normalised_mutual_information);
