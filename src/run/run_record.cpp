@@ -94,10 +94,14 @@ const ModelEntry* RunRecord::find_model(std::string_view name) const {
 }
 
 const ModelEntry* RunRecord::best_model() const {
-  if (const ModelEntry* model = find_model(run_files::kFinal)) return model;
-  const auto it = std::find_if(models.rbegin(), models.rend(),
-                               [](const ModelEntry& m) { return m.kind == ModelEntry::Kind::kCheckpoint; });
-  return it != models.rend() ? &*it : find_model(run_files::kInit);
+  const ModelEntry* final_model = find_model(run_files::kFinal);
+  const auto checkpoint = std::find_if(models.rbegin(), models.rend(),
+                                       [](const ModelEntry& m) { return m.kind == ModelEntry::Kind::kCheckpoint; });
+  const bool has_checkpoint = checkpoint != models.rend();
+  // Extended and then interrupted: final is still that of the first end.
+  const bool outdated = has_checkpoint && summary && summary->status == RunStatus::kInterrupted;
+  if (final_model != nullptr && !outdated) return final_model;
+  return has_checkpoint ? &*checkpoint : find_model(run_files::kInit);
 }
 
 RunRecord read_run(const fs::path& path) {

@@ -38,7 +38,8 @@ struct RunRecord {
   std::vector<std::string> problems;
 
   const ModelEntry* find_model(std::string_view name) const;  // nullptr when absent
-  // final, else the newest checkpoint, else init; nullptr when there is none. Files are not checked.
+  // final (unless the run was extended and interrupted), else the newest checkpoint, else init; nullptr when there is none.
+  // Files are not checked.
   const ModelEntry* best_model() const;
 };
 

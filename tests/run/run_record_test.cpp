@@ -75,6 +75,14 @@ TEST_F(RunRecordTest, each_broken_part_is_a_problem_and_the_rest_is_read) {
   EXPECT_EQ(record.best_model()->name, "checkpoints/" + checkpoint_name(10));
 }
 
+TEST_F(RunRecordTest, a_run_extended_and_interrupted_stands_at_its_newest_checkpoint) {
+  make_run();
+  std::string summary = bytes_of_file(out_ / "summary.json");
+  summary.replace(summary.find("diverged"), 8, "interrupted");
+  put_file(out_ / "summary.json", summary);
+  EXPECT_EQ(read_run(out_).best_model()->name, "checkpoints/" + checkpoint_name(10));
+}
+
 TEST_F(RunRecordTest, something_that_is_no_folder_is_an_error) {
   EXPECT_THROW(read_run(root_ / "nowhere"), IoError);
   put_file(root_ / "file", "");
