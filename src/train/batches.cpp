@@ -44,8 +44,8 @@ void relabel_classes(Rng& rng, const ModelShape& shape, BatchData& batch) {
   std::iota(names.begin(), names.end(), std::int16_t{0});
   for (std::int64_t i = 0; i < batch.count; ++i) {
     rng.shuffle(std::span(names));
-    for (std::int16_t& id : std::span(batch.ids).subspan(static_cast<std::size_t>(i * shape.tokens),
-                                                         static_cast<std::size_t>(shape.tokens))) {
+    for (std::int16_t& id :
+         std::span(batch.ids).subspan(static_cast<std::size_t>(i * shape.tokens), static_cast<std::size_t>(shape.tokens))) {
       if (id >= 0 && id < shape.outputs) id = names[static_cast<std::size_t>(id)];
     }
     std::int32_t& label = batch.labels[static_cast<std::size_t>(i)];

@@ -127,7 +127,8 @@ TEST(LouvainTest, cliques_merged_by_the_resolution_limit_persist_at_others) {
   for (std::ptrdiff_t i = 0; i < w.rows(); ++i) {
     cliques.push_back(static_cast<int>(i / kSize));
     for (std::ptrdiff_t j = 0; j < w.rows(); ++j) {
-      const bool linked = (i % kSize == kSize - 1 && j == (i + 1) % w.rows()) || (j % kSize == kSize - 1 && i == (j + 1) % w.rows());
+      const bool linked =
+          (i % kSize == kSize - 1 && j == (i + 1) % w.rows()) || (j % kSize == kSize - 1 && i == (j + 1) % w.rows());
       w(i, j) = i != j && (i / kSize == j / kSize || linked) ? 1 : 0;
     }
   }
