@@ -190,8 +190,13 @@ void RunDirectory::resume(const RunIdentity& identity) {
   if (!differences.empty()) refuse_other_config(path_, std::move(differences));
   if (manifest_problem.empty() && stored_hash != identity.config_hash) {
     if (!config_problem.empty()) refuse(path_, "the folder holds a run of another configuration", config_problem);
+    const std::string stored_data = manifest_text(manifest, "data_hash");
+    if (stored_data == identity.data_hash) {
+      refuse(path_, "the folder holds a run of another version of the program, which knew other settings",
+             fmt::format("configuration {} (there: {})", identity.config_hash, stored_hash));
+    }
     refuse(path_, "the folder holds a run of the same configuration with other data",
-           fmt::format("data {} (there: {})", identity.data_hash, manifest_text(manifest, "data_hash")));
+           fmt::format("data {} (there: {})", identity.data_hash, stored_data));
   }
   if (!manifest_problem.empty()) {
     warnings_.push_back(manifest_problem + "; it was written anew");
