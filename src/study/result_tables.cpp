@@ -26,7 +26,6 @@ using Json = nlohmann::ordered_json;
 struct KeptRun {
   RunConfig config;
   std::map<std::string, double> values;
-  std::string status;
 };
 
 std::vector<KeptRun> read_kept(const std::string& folder) {
@@ -42,7 +41,6 @@ std::vector<KeptRun> read_kept(const std::string& folder) {
     const Json json = Json::parse(read_text_file(file));
     KeptRun run;
     run.config = run_config_from_json(nlohmann::json(json.at("config")), file.string());
-    run.status = json.at("summary").at("status");
     for (const char* part : {"summary", "analyses"}) {
       if (!json.contains(part)) continue;
       for (const auto& [key, value] : json[part].items()) {

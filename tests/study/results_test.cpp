@@ -35,7 +35,7 @@ class ResultsTest : public testing::Test {
     config.seed = seed;
     json["config"] = to_json(config);
     json["summary"] = {{"status", "finished"}, {"heldout.accuracy", accuracy}};
-    json["analyses"] = {{"recovery.r", accuracy / 2}};
+    json["analyses"] = {{"recovery.r", accuracy / 2}, {"recovery.seed", seed}};
     write_file_atomic((root_ / "results" / (name + ".json")).string(), json.dump());
   }
   std::string fill(const std::string& tables) const {
@@ -51,15 +51,17 @@ class ResultsTest : public testing::Test {
 TEST_F(ResultsTest, relations_are_rank_correlations_over_runs_and_over_means) {
   keep("a", 0.2, 0, 0.9);
   keep("b", 0.2, 1, 0.7);
-  keep("c", 1, 0, 0.8);
+  keep("c", 1, 0, 0.75);
   keep("d", 2, 0, 0.25);
   const std::string text = fill(R"([main]
 from = "results"
 relate = "heldout.accuracy"
-measures = ["recovery.r | half of it", "seed | seed", "recovery.x | missing"]
+measures = ["recovery.r | half of it", "recovery.seed | seed", "recovery.x | missing"]
 published = { "half of it" = "0.96" }
 )");
   EXPECT_NE(text.find("| half of it | 4 | 1.00 | 3 | 1.00 | 0.96 |"), std::string::npos) << text;
+  // Seeds 0 1 0 0 against ranks 4 2 3 1: -1 / sqrt(3 * 5); their means 0.5 0 0 against ranks 3 2 1: 1.5 / sqrt(1.5 * 2).
+  EXPECT_NE(text.find("| seed | 4 | -0.26 | 3 | 0.87 | – |"), std::string::npos) << text;
   EXPECT_NE(text.find("| missing | 0 | – | 0 | – | – |"), std::string::npos) << text;
 }
 
