@@ -195,7 +195,10 @@ Block::Pass EncoderPass::block_pass(const Prepared& prepared, const Microbatch& 
   pass.first_sequence = batch.first;
   pass.terms = terms_[static_cast<std::size_t>(layer)].get();
   pass.joined_sums = joined_[static_cast<std::size_t>(layer)].get();
-  if (pass.joined_sums != nullptr) pass.joined = prepared.weights().block(layer).joined.get();
+  if (pass.joined_sums != nullptr) {
+    pass.joined = prepared.weights().block(layer).joined.get();
+    LOCUS_CHECK(pass.joined != nullptr, "the parameters were prepared for other savings than this pass has");
+  }
   pass.scratch = &scratch_;
   return pass;
 }

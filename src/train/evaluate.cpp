@@ -106,8 +106,8 @@ Evaluation evaluate(const ModelStructure& s, const Prepared& prepared, const Dat
   std::vector<std::int64_t> token_count(token_slots);
   ChunkResults results(s, e, token_sum, token_count);
 
-  Savings savings = admitted_savings(s);
-  if (options.noise_sd > 0) savings.first = FirstPath::kPlain;
+  // Noisy inputs differ from token to token, so the first block's tables do not hold them.
+  const Savings savings = options.noise_sd > 0 ? no_savings() : admitted_savings(s);
   const std::int64_t chunk = std::min(microbatch_sequences(s.config, s.tokens), std::max<std::int64_t>(1, e.count));
   const auto chunks = static_cast<int>((e.count + chunk - 1) / chunk);
   std::vector<std::unique_ptr<EncoderPass>> passes(static_cast<std::size_t>(pool.threads()));
