@@ -29,7 +29,7 @@ std::string encoding_label(const RunConfig& c) {
   }
   if (c.model.layers == 0) label = c.model.head_hidden > 0 ? "MLP baseline" : "logistic baseline";
   if (c.model.attention_mask == AttentionMask::kCausal) label += ", causal";
-  if (c.pe.dropout_at_eval) label += ", dropout at evaluation";
+  if (c.pe.dropout > 0) label += c.pe.dropout_at_eval ? ", dropout at evaluation" : ", dropout";
   if (c.train.freeze_pe_after >= 0) label += fmt::format(", frozen after {}", c.train.freeze_pe_after);
   if (c.train.pe_norm_clamp > 0) label += ", norm clamped";
   if (c.model.embed_gain != 1) label += fmt::format(", content x {}", shortest(c.model.embed_gain));

@@ -18,6 +18,21 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+TEST(EncodingLabelTest, tells_runs_apart_that_a_table_must_not_average) {
+  RunConfig c;
+  c.pe.kind = PeKind::kSinusoidal;
+  c.pe.positions = PePositions::kGrid;
+  EXPECT_EQ(encoding_label(c), "sinusoidal 2-D");
+  c.pe.dropout = 0.1;
+  EXPECT_EQ(encoding_label(c), "sinusoidal 2-D, dropout");
+  c.pe.dropout_at_eval = true;
+  EXPECT_EQ(encoding_label(c), "sinusoidal 2-D, dropout at evaluation");
+  RunConfig random;
+  random.pe.sigma = 1;
+  random.pe.trainable = Trainable::kNo;
+  EXPECT_EQ(encoding_label(random), "random sigma 1");
+}
+
 class ResultsTest : public testing::Test {
  protected:
   void SetUp() override {
