@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <set>
 #include <span>
 
@@ -18,6 +19,15 @@ namespace {
 constexpr std::int64_t kFewestTokensForSurrogates = 10;
 // 1 is plain modularity, which merges small modules; at 3 noise falls apart into groups of a few tokens.
 constexpr double kResolutions[] = {1, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3};
+
+bool is_symmetric(const MatrixD& m) {
+  for (std::ptrdiff_t i = 0; i < m.rows(); ++i) {
+    for (std::ptrdiff_t j = 0; j < i; ++j) {
+      if (std::abs(m(i, j) - m(j, i)) > 1e-6) return false;
+    }
+  }
+  return true;
+}
 
 struct Item {
   const AnalysisModel& model;
@@ -65,6 +75,15 @@ class Networks {
     result_.rows.push_back(std::move(row));
   }
 
+  // The matrix of the data that codes are compared with; directed weights and the labels' own matrix are not searched.
+  void add_data(const Truth& truth) {
+    const bool is_label_matrix = truth.name == "modules" || truth.name == "networks" || truth.name == "same_label";
+    const bool is_distance = truth.name == "distance" || truth.name == "grid_distance";
+    if (is_label_matrix || is_distance || !is_symmetric(truth.matrix)) return;
+    const stats::Communities found = communities_of(truth.matrix, truth.name);
+    result_.data.push_back({truth.name, found.count, found.gamma, stats::adjusted_rand(found.labels, labels_)});
+  }
+
   void add_labels() { result_.arrays.push_back({"labels", {result_.tokens}, {labels_.begin(), labels_.end()}}); }
 
  private:
@@ -103,15 +122,18 @@ class Networks {
     row.difference_null = test.null_mean;
   }
 
-  void community_measures(const Item& item, const MatrixD& cosine, NetworkRow& row) {
-    if (item.model.is_snapshot()) return;
+  stats::Communities communities_of(const MatrixD& similarity, const std::string& name) const {
     stats::CommunityOptions options;
     options.starts = static_cast<int>(settings_.community_starts);
-    options.seed = derive_seed(settings_.seed, "networks/communities", fnv1a64(item.text()));
+    options.seed = derive_seed(settings_.seed, "networks/communities", fnv1a64(name));
     const std::span<const double> all(kResolutions);
     const std::span<const double> chosen(&settings_.resolution, 1);
-    const stats::Communities found =
-        stats::persistent_communities(cosine.view(), settings_.resolution > 0 ? chosen : all, options);
+    return stats::persistent_communities(similarity.view(), settings_.resolution > 0 ? chosen : all, options);
+  }
+
+  void community_measures(const Item& item, const MatrixD& cosine, NetworkRow& row) {
+    if (item.model.is_snapshot()) return;
+    const stats::Communities found = communities_of(cosine, item.text());
     row.communities = found.count;
     row.resolution = found.gamma;
     row.community_q = found.q;
@@ -155,6 +177,7 @@ NetworkResult analyze_networks(const AnalysisRun& run, const AnalyzeSettings& se
       networks.add({model, layer.layer, "centred", centred});
     }
   }
+  for (const Truth& truth : truths_of(run)) networks.add_data(truth);
   networks.add_labels();
   return result;
 }

@@ -169,6 +169,22 @@ TEST(NetworksTest, finds_planted_modules_with_the_cosine_theory_gives) {
   }
 }
 
+TEST(NetworksTest, says_how_well_the_data_themselves_show_the_labels) {
+  Dataset data = small_masked(40, 4);
+  const MatrixD code = module_code(40, 4, 0.5);
+  data.tokens_info.truths.clear();
+  data.tokens_info.truths["correlation"] = stats::cosine_similarity(code.view());
+  MatrixD directed = data.tokens_info.truths["correlation"];
+  directed(0, 1) += 1;
+  data.tokens_info.truths["W"] = directed;
+  const NetworkResult r = analyze_networks(memory_run(tiny_masked_config({"model.width=64"}), data, 0), quick_settings());
+  ASSERT_EQ(r.data.size(), 1U);
+  EXPECT_EQ(r.data[0].matrix, "correlation");
+  EXPECT_EQ(r.data[0].communities, 4);
+  EXPECT_EQ(r.data[0].adjusted_rand, 1);
+  EXPECT_LT(r.rows[0].adjusted_rand, 0.2);  // the encoding is noise
+}
+
 TEST(NetworksTest, finds_nothing_in_random_positions) {
   const NetworkResult r =
       analyze_networks(memory_run(tiny_masked_config({"model.width=64"}), small_masked(40, 4), 0), quick_settings());

@@ -59,11 +59,27 @@ struct NetworkRow {
   }
 };
 
+// What the same search finds in a matrix of the data itself: no encoding learned from the data can be expected to do better.
+struct DataCommunities {
+  std::string matrix;  // "correlation", "connectivity"
+  std::int64_t communities = 0;
+  double resolution = kNotAvailable;
+  double adjusted_rand = kNotAvailable;  // of communities against labels
+
+  static void fields(auto& r, auto&& visit) {
+    visit("matrix", r.matrix);
+    visit("communities", r.communities);
+    visit("resolution", r.resolution);
+    visit("adjusted_rand", r.adjusted_rand);
+  }
+};
+
 // Arrays: communities.<model>.<layer>.<code> (T); similarity.<model>.<layer>.<code> (T, T); labels (T).
 struct NetworkResult {
   std::int64_t tokens = 0;
   std::int64_t labels = 0;
   std::vector<NetworkRow> rows;
+  std::vector<DataCommunities> data;
   std::vector<std::string> notes;   // what could not be had, and why
   std::vector<ResultArray> arrays;  // in the NPZ file
 
@@ -76,6 +92,7 @@ struct NetworkResult {
 inline nlohmann::ordered_json to_json(const NetworkResult& result) {
   nlohmann::ordered_json json = row_to_json(result);
   json["rows"] = rows_to_json(result.rows);
+  json["data"] = rows_to_json(result.data);
   json["notes"] = result.notes;
   return json;
 }
@@ -84,6 +101,7 @@ inline nlohmann::ordered_json to_json(const NetworkResult& result) {
 inline NetworkResult networks_from_json(const nlohmann::ordered_json& json) {
   NetworkResult result = row_from_json<NetworkResult>(json);
   result.rows = rows_from_json<NetworkRow>(json, "rows");
+  result.data = rows_from_json<DataCommunities>(json, "data");
   result.notes = json.value("notes", std::vector<std::string>{});
   return result;
 }
