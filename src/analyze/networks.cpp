@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <span>
@@ -29,13 +30,28 @@ bool is_symmetric(const MatrixD& m) {
   return true;
 }
 
+// The codes of all layers side by side.
+MatrixD side_by_side(const std::vector<LayerCode>& layers) {
+  const std::ptrdiff_t tokens = layers.front().code.rows(), width = layers.front().code.cols();
+  MatrixD out(tokens, width * static_cast<std::ptrdiff_t>(layers.size()));
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    for (std::ptrdiff_t t = 0; t < tokens; ++t) {
+      const auto from = layers[l].code.row(t);
+      std::copy(from.begin(), from.end(), out.row(t).begin() + static_cast<std::ptrdiff_t>(l) * width);
+    }
+  }
+  return out;
+}
+
 struct Item {
   const AnalysisModel& model;
-  std::int64_t layer;
+  std::int64_t layer;  // -1: all side by side
   const char* code_name;
   const MatrixD& code;
 
-  std::string text() const { return fmt::format("{}.{}.{}", model.name, layer, code_name); }
+  std::string text() const {
+    return fmt::format("{}.{}.{}", model.name, layer < 0 ? "all" : std::to_string(layer), code_name);
+  }
 };
 
 class Networks {
@@ -171,11 +187,15 @@ NetworkResult analyze_networks(const AnalysisRun& run, const AnalyzeSettings& se
   for (std::size_t m = 0; m < run.models.size(); ++m) {
     const AnalysisModel& model = run.models[m];
     if (progress) progress("networks " + model.name, static_cast<double>(m) / static_cast<double>(run.models.size()));
-    for (const LayerCode& layer : layer_codes(run, model)) {
+    const std::vector<LayerCode> layers = layer_codes(run, model);
+    for (const LayerCode& layer : layers) {
       const MatrixD centred = stats::centre_rows(layer.code.view());
       networks.add({model, layer.layer, "raw", layer.code});
       networks.add({model, layer.layer, "centred", centred});
     }
+    if (layers.size() < 2) continue;
+    const MatrixD centred = stats::centre_rows(side_by_side(layers).view());
+    networks.add({model, -1, "centred", centred});
   }
   for (const Truth& truth : truths_of(run)) networks.add_data(truth);
   networks.add_labels();

@@ -142,13 +142,20 @@ TEST(RecoveryTest, survives_a_zero_start) {
   EXPECT_GT(layer_row(r, "final").norm, 0);
 }
 
-MatrixD module_code(std::int64_t tokens, std::int64_t modules, double noise) {
+MatrixD module_code(std::int64_t tokens, std::int64_t modules, double noise, std::uint64_t seed = 22) {
   const MatrixD centre = stats::planted_noise(modules, 64, 21);
-  MatrixD code = stats::planted_noise(tokens, 64, 22);
+  MatrixD code = stats::planted_noise(tokens, 64, seed);
   for (std::int64_t t = 0; t < tokens; ++t) {
     for (std::int64_t c = 0; c < 64; ++c) code(t, c) = centre(t % modules, c) + noise * code(t, c);
   }
   return code;
+}
+
+const NetworkRow& trained_row(const NetworkResult& r, std::int64_t layer, const std::string& code) {
+  for (const NetworkRow& row : r.rows) {
+    if (row.model == "final" && row.layer == layer && row.code == code) return row;
+  }
+  throw std::runtime_error("no such row");
 }
 
 TEST(NetworksTest, finds_planted_modules_with_the_cosine_theory_gives) {
@@ -156,8 +163,7 @@ TEST(NetworksTest, finds_planted_modules_with_the_cosine_theory_gives) {
   for (const double noise : {0.5, 1.0}) {
     const NetworkResult r =
         analyze_networks(planted_run(small_masked(40, 4), config, module_code(40, 4, noise)), quick_settings());
-    const auto& row = r.rows[4];  // final, layer 0, raw
-    ASSERT_EQ(row.model, "final");
+    const NetworkRow& row = trained_row(r, 0, "raw");
     EXPECT_NEAR(row.within, 1 / (1 + noise * noise), 0.08);
     EXPECT_NEAR(row.between, 0, 0.12);
     EXPECT_NEAR(row.difference, row.within - row.between, 1e-12);
@@ -167,6 +173,25 @@ TEST(NetworksTest, finds_planted_modules_with_the_cosine_theory_gives) {
     EXPECT_GT(row.q_positive, 0.3);
     EXPECT_TRUE(std::isnan(row.surrogate_p));
   }
+}
+
+// Each layer's code hides the modules in much noise of its own; together they show them.
+TEST(NetworksTest, layers_side_by_side_show_what_each_alone_hides) {
+  const RunConfig config = tiny_masked_config({"model.width=64", "model.layers=4"});
+  AnalysisRun run = make_analysis_run(config, small_masked(40, 4));
+  std::vector<float> params = initial_params(run, 3);
+  for (const std::int64_t layer : code_layers(run)) {
+    set_code(run, layer, module_code(40, 4, 3.5, 30 + static_cast<std::uint64_t>(layer)), params);
+  }
+  add_model(run, "final", params);
+  const NetworkResult r = analyze_networks(run, quick_settings());
+  const NetworkRow& all = trained_row(r, -1, "centred");
+  for (std::int64_t layer = 0; layer < 4; ++layer) {
+    const NetworkRow& alone = trained_row(r, layer, "centred");
+    EXPECT_LT(alone.adjusted_rand, 0.9);
+    EXPECT_GT(all.q_signed, alone.q_signed);
+  }
+  EXPECT_EQ(all.adjusted_rand, 1);
 }
 
 TEST(NetworksTest, says_how_well_the_data_themselves_show_the_labels) {
@@ -198,8 +223,8 @@ TEST(NetworksTest, uses_surrogates_where_coordinates_are_known) {
   data.tokens_info.coordinates = stats::planted_noise(40, 3, 2);
   const NetworkResult r =
       analyze_networks(planted_run(data, tiny_masked_config({"model.width=64"}), module_code(40, 4, 1.0)), quick_settings());
-  EXPECT_LE(r.rows[4].surrogate_p, 0.1);
-  EXPECT_EQ(r.rows[4].surrogates, 19);
+  EXPECT_LE(trained_row(r, 0, "raw").surrogate_p, 0.1);
+  EXPECT_EQ(trained_row(r, 0, "raw").surrogates, 19);
 }
 
 TEST(NetworksTest, says_that_labels_are_missing_and_how_to_get_them) {

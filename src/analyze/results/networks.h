@@ -10,9 +10,9 @@
 namespace locus {
 
 struct NetworkRow {
-  std::string model;        // "init", "snapshots/10", "final"
-  std::int64_t epoch = -1;  // of a snapshot; -1: init or final
-  std::int64_t layer = 0;
+  std::string model;                  // "init", "snapshots/10", "final"
+  std::int64_t epoch = -1;            // of a snapshot; -1: init or final
+  std::int64_t layer = 0;             // -1: the codes of all layers side by side, centred
   std::string code;                   // "raw" or "centred"
   double q_positive = kNotAvailable;  // Newman's modularity of the positive cosines on the labels
   double q_signed = kNotAvailable;    // Rubinov and Sporns' form
