@@ -59,7 +59,7 @@ struct NetworkRow {
   }
 };
 
-// What the same search finds in a matrix of the data itself: no encoding learned from the data can be expected to do better.
+// What the same search finds in a matrix of the data itself: a measure of how well the labels can be found at all.
 struct DataCommunities {
   std::string matrix;  // "correlation", "connectivity"
   std::int64_t communities = 0;
