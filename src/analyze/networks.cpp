@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <span>
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "stats/checks.h"
 #include "stats/community.h"
 #include "stats/graph.h"
 #include "stats/matrix_correlation.h"
@@ -20,15 +20,6 @@ namespace {
 constexpr std::int64_t kFewestTokensForSurrogates = 10;
 // 1 is plain modularity, which merges small modules; at 3 noise falls apart into groups of a few tokens.
 constexpr double kResolutions[] = {1, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3};
-
-bool is_symmetric(const MatrixD& m) {
-  for (std::ptrdiff_t i = 0; i < m.rows(); ++i) {
-    for (std::ptrdiff_t j = 0; j < i; ++j) {
-      if (std::abs(m(i, j) - m(j, i)) > 1e-6) return false;
-    }
-  }
-  return true;
-}
 
 // The codes of all layers side by side.
 MatrixD side_by_side(const std::vector<LayerCode>& layers) {
@@ -93,9 +84,12 @@ class Networks {
 
   // The matrix of the data that codes are compared with; directed weights and the labels' own matrix are not searched.
   void add_data(const Truth& truth) {
-    const bool is_label_matrix = truth.name == "modules" || truth.name == "networks" || truth.name == "same_label";
-    const bool is_distance = truth.name == "distance" || truth.name == "grid_distance";
-    if (is_label_matrix || is_distance || !is_symmetric(truth.matrix)) return;
+    const bool is_label_matrix = truth.name == "modules" || truth.name == "networks";
+    if (is_label_matrix) return;
+    if (!stats::is_symmetric(truth.matrix.view())) {
+      result_.notes.push_back(fmt::format("{} is not symmetric: no communities were searched in it", truth.name));
+      return;
+    }
     const stats::Communities found = communities_of(truth.matrix, truth.name);
     result_.data.push_back({truth.name, found.count, found.gamma, stats::adjusted_rand(found.labels, labels_)});
   }
@@ -197,7 +191,9 @@ NetworkResult analyze_networks(const AnalysisRun& run, const AnalyzeSettings& se
     const MatrixD centred = stats::centre_rows(side_by_side(layers).view());
     networks.add({model, -1, "centred", centred});
   }
-  for (const Truth& truth : truths_of(run)) networks.add_data(truth);
+  for (const Truth& truth : truths_of(run)) {
+    if (run.info.truths.contains(truth.name)) networks.add_data(truth);
+  }
   networks.add_labels();
   return result;
 }

@@ -1,8 +1,6 @@
 // Evaluation with noise on the blocks' inputs, for every way the first block is computed.
-#include <cmath>
-
-#include "tests/train/train_testing.h"
 #include "train/evaluate.h"
+#include "tests/train/train_testing.h"
 
 namespace locus {
 namespace {
