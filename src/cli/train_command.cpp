@@ -87,9 +87,18 @@ void export_predictions(const std::string& path, const LoadedRun& run, const std
   write_csv(path, header, rows);
 }
 
+// What the readers doubted and what they left out: whoever trains on it should know before, not from the manifest.
+void print_data_warnings(const Dataset& dataset) {
+  for (const auto& [key, label] : {std::pair{"warnings", "warning"}, std::pair{"dropped", "left out"}}) {
+    const auto found = dataset.description.find(key);
+    if (found != dataset.description.end()) message_line(fmt::format("{}: {}", label, found->second));
+  }
+}
+
 }  // namespace
 
 int train_in(const RunConfig& config, Dataset& dataset, const TrainOptions& options, const std::string& command_line) {
+  if (!options.quiet) print_data_warnings(dataset);
   const int threads = thread_count(options);
   if (!options.no_baselines) {
     ThreadPool pool(threads);

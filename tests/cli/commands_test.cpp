@@ -130,6 +130,24 @@ TEST_F(CommandsTest, fit_leaves_positions_similarity_and_a_report_named_after_th
   EXPECT_TRUE(std::filesystem::exists(place_ / "mine/report_files/position_map.csv"));
 }
 
+TEST_F(CommandsTest, doubts_about_the_data_are_said_before_training) {
+  {
+    std::ofstream csv(place_ / "wide.csv");
+    for (int t = 0; t < 24; ++t) csv << 't' << t << (t < 23 ? "," : "\n");
+    for (int i = 0; i < 22; ++i) {
+      for (int t = 0; t < 24; ++t) csv << (t == 7 ? 1 : (i * 7 + t * t * 3) % 11) << (t < 23 ? "," : "\n");
+    }
+  }
+  const std::string fit = "locus fit wide.csv series.coverage=drop stop.steps=1 model.width=8 ";
+  const Result r = place_.shell(fit + "--out loud");
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("warning: a run has fewer frames than regions: is it transposed?"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("left out: t7\n"), std::string::npos) << r.err;
+  const Result quiet = place_.shell(fit + "--out silent --quiet");
+  ASSERT_EQ(quiet.code, 0) << quiet.err;
+  EXPECT_EQ(quiet.err.find("warning"), std::string::npos) << quiet.err;
+}
+
 TEST_F(CommandsTest, same_bytes_for_one_and_two_threads) {
   ASSERT_EQ(place_
                 .shell("locus train tiny.toml train.shards=4 --out one --threads 1 -q && locus train tiny.toml "
