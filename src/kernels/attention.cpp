@@ -16,8 +16,6 @@ constexpr std::int64_t kTileFloats = 1 << 16;  // a tile of scores: 256 kB, half
 constexpr std::int64_t kMaxTileRows = 96;
 constexpr std::int64_t kBackwardCols = 192;
 
-std::int64_t padded(std::int64_t n) { return (n + kPanel - 1) / kPanel * kPanel; }
-
 std::int64_t forward_rows(std::int64_t keys) {
   const std::int64_t rows = kTileFloats / std::max<std::int64_t>(padded(keys), 1) / kRowBlock * kRowBlock;
   return std::clamp<std::int64_t>(rows, kRowBlock, kMaxTileRows);

@@ -19,10 +19,11 @@ inline constexpr std::int64_t kRowsTransposed = 324;  // rows of A^T packed at o
 
 enum class Store { kOverwrite, kAdd };
 
+// Columns rounded up to whole panels.
+inline std::int64_t padded(std::int64_t cols) { return (cols + kPanel - 1) / kPanel * kPanel; }
+
 // Floats needed for a packed B of depth x cols.
-inline std::int64_t packed_size(std::int64_t depth, std::int64_t cols) {
-  return depth * ((cols + kPanel - 1) / kPanel) * kPanel;
-}
+inline std::int64_t packed_size(std::int64_t depth, std::int64_t cols) { return depth * padded(cols); }
 
 // A packed B, or a slice of one: panels of kPanel columns, each `depth` rows of kPanel floats, panel_stride floats apart.
 struct Packed {

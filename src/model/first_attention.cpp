@@ -11,11 +11,10 @@ namespace locus {
 
 using kernels::kPanel;
 using kernels::Packed;
+using kernels::padded;
 using kernels::Store;
 
 namespace {
-
-std::int64_t padded(std::int64_t n) { return (n + kPanel - 1) / kPanel * kPanel; }
 
 std::int64_t pair_count(const ModelStructure& s) { return Embedding(s).variants() * s.tokens; }
 
