@@ -22,13 +22,27 @@ int canonical(std::vector<int>& labels) {
   return static_cast<int>(names.size());
 }
 
+// Labels within 0..n-1.
 double quality(const MatrixD& b, const std::vector<int>& labels) {
+  std::vector<std::vector<std::size_t>> members(labels.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) members[static_cast<std::size_t>(labels[i])].push_back(i);
   double q = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto row = b.row(static_cast<std::ptrdiff_t>(i));
-    for (std::size_t j = 0; j < labels.size(); ++j) q += labels[i] == labels[j] ? row[j] : 0;
+    for (std::size_t j : members[static_cast<std::size_t>(labels[i])]) q += row[j];
   }
   return q;
+}
+
+// Modules a node can move to: those with members and the first one without, in ascending order.
+void list_targets(const std::vector<int>& sizes, std::vector<int>& targets) {
+  targets.clear();
+  bool has_empty = false;
+  for (std::size_t c = 0; c < sizes.size(); ++c) {
+    if (sizes[c] == 0 && has_empty) continue;
+    has_empty = has_empty || sizes[c] == 0;
+    targets.push_back(static_cast<int>(c));
+  }
 }
 
 // Moves single nodes to their best module, in random order, until none gains. labels within 0..n-1. True when any moved.
@@ -43,6 +57,8 @@ bool move_nodes(const MatrixD& b, std::vector<int>& labels, Rng& rng) {
     sizes[static_cast<std::size_t>(module)] += sign > 0 ? 1 : -1;
   };
   for (std::size_t i = 0; i < n; ++i) add(i, labels[i], 1);
+  std::vector<int> targets;
+  list_targets(sizes, targets);
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
   bool any = false;
@@ -55,11 +71,9 @@ bool move_nodes(const MatrixD& b, std::vector<int>& labels, Rng& rng) {
       const double stay = links(own, node) - b(node, node);
       int best = own;
       double most = kLeastGain;
-      bool tried_empty = false;
-      for (int c = 0; c < static_cast<int>(n); ++c) {
+      for (int c : targets) {
+        if (c == own) continue;
         const bool empty = sizes[static_cast<std::size_t>(c)] == 0;
-        if (c == own || (empty && tried_empty)) continue;
-        tried_empty = tried_empty || empty;
         const double gain = (empty ? 0 : links(c, node)) - stay;
         if (gain > most) {
           most = gain;
@@ -67,9 +81,11 @@ bool move_nodes(const MatrixD& b, std::vector<int>& labels, Rng& rng) {
         }
       }
       if (best == own) continue;
+      const bool fills = sizes[static_cast<std::size_t>(best)] == 0;
       add(i, own, -1);
       add(i, best, 1);
       labels[i] = best;
+      if (fills || sizes[static_cast<std::size_t>(own)] == 0) list_targets(sizes, targets);
       moved = any = true;
     }
   }
