@@ -87,9 +87,6 @@ MatrixD true_sinusoid(const AnalysisRun& run);
 MatrixD coordinate_distance(const AnalysisRun& run);  // (T, T), empty without coordinates
 std::vector<int> label_list(const AnalysisRun& run);  // empty without labels
 
-// Pairs of homologous regions (left, right), from names or from halves; empty when hemispheres are not known.
-std::vector<std::pair<int, int>> homotopic_pairs(const DatasetInfo& info);
-
 MatrixD to_double(ConstMat m);
 
 }  // namespace locus

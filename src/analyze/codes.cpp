@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "analyze/analysis_run.h"
 #include "core/error.h"
@@ -12,19 +11,6 @@
 
 namespace locus {
 namespace {
-
-// "L_V1_ROI" and "R_V1_ROI" become "v1_roi".
-std::string without_side(const std::string& name) {
-  static const std::vector<std::string> sides = {"l", "r", "lh", "rh", "left", "right", "hemil", "hemir"};
-  std::string lower = to_lower(name);
-  std::replace_if(
-      lower.begin(), lower.end(), [](char c) { return c == '-' || c == ' ' || c == '.'; }, '_');
-  std::vector<std::string> kept;
-  for (const std::string& part : split(lower, '_')) {
-    if (std::find(sides.begin(), sides.end(), part) == sides.end()) kept.push_back(part);
-  }
-  return join(kept, "_");
-}
 
 bool usable(const MatrixD& m, std::int64_t tokens) {
   return m.rows() == tokens && m.cols() == tokens &&
@@ -108,31 +94,6 @@ std::vector<Truth> truths_of(const AnalysisRun& run) {
   const bool named = run.info.truths.contains("modules") || run.info.truths.contains("networks");
   if (!named && !label_list(run).empty()) out.push_back({"same_label", same_label_matrix(run.info.labels)});
   return out;
-}
-
-std::vector<std::pair<int, int>> homotopic_pairs(const DatasetInfo& info) {
-  const auto n = static_cast<int>(info.hemispheres.size());
-  std::vector<std::pair<int, int>> pairs;
-  if (n < 4) return pairs;
-  const int left = info.hemispheres.front();
-  const auto is_left = [&](int i) { return info.hemispheres[static_cast<std::size_t>(i)] == left; };
-  if (static_cast<int>(info.token_names.size()) == n) {
-    std::map<std::string, std::pair<std::vector<int>, std::vector<int>>> by_name;
-    for (int i = 0; i < n; ++i) {
-      auto& [lefts, rights] = by_name[without_side(info.token_names[static_cast<std::size_t>(i)])];
-      (is_left(i) ? lefts : rights).push_back(i);
-    }
-    for (const auto& [name, sides] : by_name) {
-      if (sides.first.size() == 1 && sides.second.size() == 1) pairs.emplace_back(sides.first[0], sides.second[0]);
-    }
-    if (pairs.size() >= 2) return pairs;
-    pairs.clear();
-  }
-  for (int i = 0; n % 2 == 0 && i < n / 2; ++i) {
-    if (!is_left(i) || is_left(i + n / 2)) return {};
-    pairs.emplace_back(i, i + n / 2);
-  }
-  return pairs;
 }
 
 }  // namespace locus

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "data/atlas.h"
 #include "stats/linalg.h"
 #include "stats/matrix_correlation.h"
 #include "stats/readout.h"
@@ -33,12 +34,12 @@ struct Context {
   const AnalysisRun& run;
   const AnalyzeSettings& settings;
   std::vector<Truth> truths;
-  MatrixD sinusoid;                             // (T, C), may be empty
-  MatrixD distance;                             // of coordinates, may be empty
-  MatrixD map;                                  // (T, 2), may be empty
-  std::vector<int> labels;                      // may be empty
-  std::vector<std::pair<int, int>> homologues;  // may be empty
-  std::map<std::int64_t, MatrixD> initial;      // by layer, may be empty
+  MatrixD sinusoid;                                               // (T, C), may be empty
+  MatrixD distance;                                               // of coordinates, may be empty
+  MatrixD map;                                                    // (T, 2), may be empty
+  std::vector<int> labels;                                        // may be empty
+  std::vector<std::pair<std::int64_t, std::int64_t>> homologues;  // may be empty
+  std::map<std::int64_t, MatrixD> initial;                        // by layer, may be empty
   std::map<std::int64_t, RecoveryRow> initial_rows;
 
   stats::PermutationOptions permutations(std::string_view name, const std::string& key) const {
@@ -57,7 +58,7 @@ Context make_context(const AnalysisRun& run, const AnalyzeSettings& settings, Re
             coordinate_distance(run),
             {},
             label_list(run),
-            homotopic_pairs(run.info),
+            homotopic_pairs(run.info.token_names, run.info.hemispheres),
             {},
             {}};
   const MatrixD& xy = run.info.coordinates;
@@ -70,7 +71,7 @@ Context make_context(const AnalysisRun& run, const AnalyzeSettings& settings, Re
   }
   if (c.sinusoid.rows() == 0) result.notes.push_back("coordinates are no grid: no Procrustes distance to a 2-D sinusoid");
   if (c.labels.empty()) result.notes.push_back("tokens have no labels: no label read-out");
-  if (c.homologues.empty()) result.notes.push_back("hemispheres are not known: no homotopic similarity");
+  if (c.homologues.empty()) result.notes.push_back("which regions mirror each other is not known: no homotopic similarity");
   if (run.initial() == nullptr) {
     result.notes.push_back("no init/ model: no change since initialisation");
   } else {

@@ -11,8 +11,8 @@ namespace locus {
 
 struct AnalyzeSettings {
   std::uint64_t seed = 0;               // of permutations, surrogates, random interventions, the probe set
-  std::int64_t permutations = 999;      // of every permutation test
-  std::int64_t surrogates = 199;        // spatial surrogates; 0: none
+  std::int64_t permutations = 1999;     // of every permutation test: p < 0.001 can be seen
+  std::int64_t surrogates = 1999;       // spatial surrogates; 0: none
   std::int64_t community_starts = 50;   // of Louvain
   double resolution = 0;                // of Louvain; 0: where the communities persist over the widest range
   bool snapshots = true;                // also analyse snapshots taken during training

@@ -40,6 +40,7 @@ struct EvalCommandOptions : CommonOptions {
   std::vector<std::string> overrides;
   std::string export_csv;
   double noise = 0;
+  bool no_baselines = false;
 };
 int run_eval(const EvalCommandOptions& options);
 
@@ -64,6 +65,7 @@ struct LstOptions : CommonOptions {
   std::int64_t n = 4;
   std::int64_t seed = 1;
   std::int64_t per_difficulty = 3000;
+  std::vector<std::string> overrides;  // of section lst, over the three above
   std::int64_t index = 0;
   bool answer = false;
 };
@@ -183,7 +185,7 @@ struct BenchOptions : CommonOptions {
 int run_bench(const BenchOptions& options);
 
 struct DemoOptions : CommonOptions {
-  std::string out = "runs/demo";
+  std::string out;  // empty: runs/demo, or runs/demo-SEED
   std::int64_t seed = 0;
   double minutes = 0;
 };

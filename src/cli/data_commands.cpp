@@ -1,6 +1,7 @@
 // locus lst generate|solve|show, nmar simulate, fmri check.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +15,7 @@
 #include "data/latin/csv.h"
 #include "data/latin/dataset.h"
 #include "data/latin/render.h"
+#include "data/latin/solver.h"
 #include "io/file.h"
 #include "study/datasets.h"
 
@@ -37,15 +39,67 @@ void require_file_if_csv(const std::string& path) {
   if (path.ends_with(".csv") && !fs::exists(path)) throw IoError({.what = "no such file", .where = path});
 }
 
+// Rows and columns count from 1, as in the solver's words.
+void print_puzzle(const Puzzle& p, bool json, bool show_answer) {
+  if (!json) return print_line(render_explained(p, {colour_allowed(), show_answer}));
+  const Solution s = solve(p);
+  nlohmann::ordered_json out{{"puzzle", puzzle_text(p)},
+                             {"n", p.n},
+                             {"target", {p.target_row() + 1, p.target_column() + 1}},
+                             {"difficulty", to_lower(difficulty_name(s.difficulty))},
+                             {"answer", s.answer},
+                             {"possible", s.possible},
+                             {"cells_used", nlohmann::ordered_json::array()},
+                             {"explanation", s.words}};
+  for (const int cell : s.cells_used) out["cells_used"].push_back({cell / p.n + 1, cell % p.n + 1});
+  print_line(out.dump(1));
+}
+
+nlohmann::ordered_json to_json(const FmriReport& r) {
+  const auto figure = [](double v) { return std::isfinite(v) ? nlohmann::ordered_json(v) : nlohmann::ordered_json(); };
+  nlohmann::ordered_json out{{"ok", r.ok()},
+                             {"subjects", r.subjects},
+                             {"regions", r.all_regions},
+                             {"complete_regions", r.regions},
+                             {"networks", r.networks},
+                             {"mean_connectivity", figure(r.mean_connectivity)},
+                             {"within_networks", figure(r.within_networks)},
+                             {"between_networks", figure(r.between_networks)},
+                             {"homotopic_pairs", r.homotopic_pairs},
+                             {"homotopic", figure(r.homotopic)},
+                             {"other_interhemispheric", figure(r.other_interhemispheric)},
+                             {"coverage", r.coverage},
+                             {"notes", r.notes},
+                             {"warnings", r.warnings},
+                             {"runs", nlohmann::ordered_json::array()}};
+  for (const CheckedRun& c : r.runs) {
+    out["runs"].push_back({{"subject", c.subject},
+                           {"run", c.run},
+                           {"path", c.path},
+                           {"format", c.format},
+                           {"frames", c.frames},
+                           {"regions", c.regions},
+                           {"orientation", c.tokens_are_rows ? "tokens_by_time" : "time_by_tokens"},
+                           {"defects", c.defects},
+                           {"mean", figure(c.mean)},
+                           {"sd_low", figure(c.sd_low)},
+                           {"sd_high", figure(c.sd_high)},
+                           {"autocorrelation", figure(c.autocorrelation)}});
+  }
+  return out;
+}
+
 }  // namespace
 
 int run_lst_generate(const LstOptions& options) {
-  LatinOptions o;
-  o.n = static_cast<int>(options.n);
-  o.seed = static_cast<std::uint64_t>(options.seed);
-  o.per_difficulty = static_cast<int>(options.per_difficulty);
+  RunConfig config;
+  config.lst.n = options.n;
+  config.lst.pool_seed = options.seed;
+  config.lst.per_difficulty = options.per_difficulty;
+  for (const std::string& o : options.overrides) apply_override(config, o);
+  validate(config);
+  const LatinData data = make_latin_data(latin_options(config.lst));
   ensure_writable_directory(options.path);
-  const LatinData data = make_latin_data(o);
   nlohmann::ordered_json json;
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, set] : {std::pair<const char*, const LatinSet*>{"train", &data.train},
@@ -77,7 +131,7 @@ int run_lst_solve(const LstOptions& options) {
   require_file_if_csv(options.path);
   if (!fs::exists(options.path)) {
     const Puzzle p = parse_puzzle(options.path);
-    print_line(render_explained(p, {colour_allowed(), true}));
+    print_puzzle(p, options.json, true);
     return is_one_step(p.difficulty) ? kExitDone : kExitFailed;
   }
   const CsvReport report = check_latin_csv(options.path);
@@ -108,7 +162,7 @@ int run_lst_show(const LstOptions& options) {
   } else {
     puzzle = parse_puzzle(options.path);
   }
-  print_line(render_explained(puzzle, {colour_allowed(), options.answer}));
+  print_puzzle(puzzle, options.json, options.answer);
   return kExitDone;
 }
 
@@ -120,8 +174,8 @@ int run_nmar_simulate(const DataCommandOptions& options) {
   for (const std::string& o : options.overrides) apply_override(config, o);
   config.series.source = SeriesSource::kNmar;
   validate(config);
-  ensure_writable_directory(options.out);
   const Dataset dataset = make_dataset(config);
+  ensure_writable_directory(options.out);
   write_masked_dataset(dataset, options.out);
   nlohmann::ordered_json json;
   for (const auto& [key, value] : dataset.description) {
@@ -137,12 +191,17 @@ int run_fmri_check(const DataCommandOptions& options) {
   RunConfig config;
   if (!options.config.empty()) load_toml_file(config, options.config);
   for (const std::string& o : options.overrides) apply_override(config, o);
-  if (!options.files.empty()) config.series.files = options.files;
+  if (options.files.size() == 1 && is_manifest(options.files.front())) {
+    config.series.manifest = options.files.front();
+    config.series.files.clear();
+  } else if (!options.files.empty()) {
+    config.series.files = options.files;
+  }
   if (!options.atlas.empty()) config.series.atlas = options.atlas;
   if (!options.dataset.empty()) config.series.dataset = options.dataset;
   config.series.source = SeriesSource::kFiles;
   const FmriReport report = check_fmri(config.series);
-  print_line(to_text(report));
+  print_line(options.json ? to_json(report).dump(1) : to_text(report));
   return report.ok() ? kExitDone : kExitFailed;
 }
 

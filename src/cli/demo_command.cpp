@@ -56,6 +56,8 @@ RunConfig demo_config(const DemoRun& run, std::int64_t seed) {
 
 int run_demo(const DemoOptions& options, const std::string& command_line) {
   const auto started = std::chrono::steady_clock::now();
+  const std::string own = options.seed == 0 ? "runs/demo" : fmt::format("runs/demo-{}", options.seed);
+  const std::string& out = options.out.empty() ? own : options.out;
   const std::atomic<int>& stop = install_stop_signals();
   message_line("Generating puzzles ...");
   Dataset dataset = make_dataset(demo_config(demo_runs()[0], options.seed), cache_folder());
@@ -69,7 +71,7 @@ int run_demo(const DemoOptions& options, const std::string& command_line) {
     TrainSetup setup;
     setup.config = demo_config(run, options.seed);
     setup.dataset = &dataset;
-    setup.out = (fs::path(options.out) / run.name).string();
+    setup.out = (fs::path(out) / run.name).string();
     setup.command = command_line;
     setup.signature = behaviour_signature();
     setup.threads = thread_count(options);
@@ -92,15 +94,15 @@ int run_demo(const DemoOptions& options, const std::string& command_line) {
   message_line("Analysing what was learned ...");
   for (const DemoRun& run : demo_runs()) {
     AnalyzeOptions analysis;
-    analysis.run = fs::path(options.out) / run.name;
+    analysis.run = fs::path(out) / run.name;
     analysis.names = {"recovery", "movement", "attention", "interventions"};
-    analysis.settings.references = {(fs::path(options.out) / "sinusoidal-2d").string()};
+    analysis.settings.references = {(fs::path(out) / "sinusoidal-2d").string()};
     analysis.dataset = [&] { return dataset; };
     analyze_run(analysis);
   }
   report::ReportOptions page;
-  page.dirs = {options.out};
-  page.out = (fs::path(options.out) / "report.html").string();
+  page.dirs = {out};
+  page.out = (fs::path(out) / "report.html").string();
   page.title = "Locus demo: Latin squares";
   const report::ReportResult written = report::write_report(page);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

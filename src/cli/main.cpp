@@ -17,6 +17,8 @@ namespace {
 
 constexpr const char* kOverrides = "key=value settings over the file; `locus config` lists every key";
 
+constexpr std::int64_t kLargestSeed = 9'000'000'000'000'000;
+
 // Parses, then runs what was chosen.
 class Program {
  public:
@@ -166,7 +168,8 @@ void Program::add_training() {
   c->add_option("--model", eval_.model, "final, init, snapshots/<epoch> or checkpoints/<step>");
   c->add_option("--split", eval_.splits, "Splits (default: all)");
   c->add_option("--noise", eval_.noise, "Standard deviation of noise on each block's input")->check(CLI::NonNegativeNumber);
-  c->add_option("--export", eval_.export_csv, "Write predictions as CSV in the authors' layout");
+  c->add_option("--export", eval_.export_csv, "Write predictions of Latin squares as CSV in the authors' layout");
+  c->add_flag("--no-baselines", eval_.no_baselines, "Skip the baselines of masked studies");
   common(c, eval_);
   on(c, [this] { return run_eval(eval_); });
 }
@@ -202,9 +205,11 @@ void Program::add_data() {
   CLI::App* c = command("generate", "Make train, test, validation and heldout puzzles",
                         "locus lst generate puzzles --n 4 --seed 1", lst);
   c->add_option("out", lst_.path, "Folder for the CSV files")->required();
-  c->add_option("--n", lst_.n, "Side of the square")->check(CLI::Range(3, 9));
-  c->add_option("--seed", lst_.seed, "Seed")->check(CLI::NonNegativeNumber);
-  c->add_option("--per-difficulty", lst_.per_difficulty, "Puzzles per difficulty")->check(CLI::PositiveNumber);
+  c->add_option("overrides", lst_.overrides, "key=value of section lst, such as lst.heldout_items=4");
+  c->add_option("--n", lst_.n, "Side of the square (lst.n)")->check(CLI::Range(3, 9));
+  c->add_option("--seed", lst_.seed, "Seed (lst.pool_seed)")->check(CLI::Range(std::int64_t{0}, kLargestSeed));
+  c->add_option("--per-difficulty", lst_.per_difficulty, "Puzzles per difficulty (lst.per_difficulty)")
+      ->check(CLI::Range(1, 1000000));
   common(c, lst_);
   on(c, [this] { return run_lst_generate(lst_); });
   c = command("solve", "Check a whole CSV file, or solve one puzzle", "locus lst solve puzzles/heldout.csv", lst);
@@ -337,8 +342,8 @@ void Program::add_sweeps() {
 void Program::add_demo() {
   CLI::App* c = command("demo", "Four small encoders on Latin squares, a table and a report: five minutes",
                         "locus demo --out runs/demo");
-  c->add_option("-o,--out", demo_.out, "Folder for the runs and the report");
-  c->add_option("--seed", demo_.seed, "Master seed")->check(CLI::NonNegativeNumber);
+  c->add_option("-o,--out", demo_.out, "Folder for the runs and the report (default: runs/demo, or runs/demo-SEED)");
+  c->add_option("--seed", demo_.seed, "Master seed")->check(CLI::Range(std::int64_t{0}, kLargestSeed));
   common(c, demo_);
   on(c, [this] { return run_demo(demo_, command_line_); });
 }

@@ -73,19 +73,38 @@ LoadedRun load_run(const EvalCommandOptions& options) {
   return run;
 }
 
-// The layout of the authors' result files: one row a puzzle.
-void export_predictions(const std::string& path, const LoadedRun& run, const std::string& split, const Evaluation& e) {
-  std::vector<std::vector<std::string>> rows;
-  const Examples& examples = run.dataset.split(split);
-  for (std::size_t i = 0; i < e.predicted.size(); ++i) {
-    const auto k = static_cast<std::size_t>(e.indices[i]);
-    rows.push_back({std::to_string(e.indices[i]), run.dataset.conditions[static_cast<std::size_t>(examples.condition[k])],
-                    std::to_string(examples.labels[k] + 1), std::to_string(e.predicted[i] + 1),
-                    e.predicted[i] == examples.labels[k] ? "1" : "0"});
+// The layout of the authors' result files: one row a puzzle; a last column names the split where there are several.
+class PredictionExport {
+ public:
+  explicit PredictionExport(bool several_splits) : several_(several_splits) {}
+
+  void add(const LoadedRun& run, const std::string& split, const Evaluation& e) {
+    const Examples& examples = run.dataset.split(split);
+    for (std::size_t i = 0; i < e.predicted.size(); ++i) {
+      const auto k = static_cast<std::size_t>(e.indices[i]);
+      rows_.push_back({std::to_string(e.indices[i]), run.dataset.conditions[static_cast<std::size_t>(examples.condition[k])],
+                       std::to_string(examples.labels[k] + 1), std::to_string(e.predicted[i] + 1),
+                       e.predicted[i] == examples.labels[k] ? "1" : "0"});
+      if (several_) rows_.back().push_back(split);
+    }
   }
-  const std::vector<std::string> header = {"ID", "condition", "solution", "prediction", "accuracy"};
-  write_csv(path, header, rows);
-}
+
+  void write(const std::string& path) const {
+    if (rows_.empty()) {
+      throw ConfigError({.what = "there is nothing to export",
+                         .where = "--export",
+                         .expected = "a run that answers puzzles",
+                         .hint = "masked studies have errors, no answers: --json prints them"});
+    }
+    std::vector<std::string> header = {"ID", "condition", "solution", "prediction", "accuracy"};
+    if (several_) header.emplace_back("split");
+    write_csv(path, header, rows_);
+  }
+
+ private:
+  bool several_;
+  std::vector<std::vector<std::string>> rows_;
+};
 
 // What the readers doubted and what they left out: whoever trains on it should know before, not from the manifest.
 void print_data_warnings(const Dataset& dataset) {
@@ -133,8 +152,9 @@ int run_train(const TrainOptions& options, const std::string& command_line) {
 }
 
 int run_eval(const EvalCommandOptions& options) {
-  const LoadedRun run = load_run(options);
+  LoadedRun run = load_run(options);
   ThreadPool pool(thread_count(options));
+  if (!options.no_baselines) add_baselines(run.dataset, pool);
   Prepared prepared(run.structure);
   prepared.update(run.params.data(), {}, &pool);
   EvalOptions eval;
@@ -145,6 +165,7 @@ int run_eval(const EvalCommandOptions& options) {
   if (splits.empty()) {
     for (const auto& [name, examples] : run.dataset.splits) splits.push_back(name);
   }
+  PredictionExport predictions(splits.size() > 1);
   for (const std::string& split : splits) {
     if (!run.dataset.has_split(split)) {
       std::vector<std::string> names;
@@ -152,13 +173,16 @@ int run_eval(const EvalCommandOptions& options) {
       throw ConfigError({.what = "no such split", .where = "--split", .got = split, .expected = join(names, ", ")});
     }
     const Evaluation e = evaluate(run.structure, prepared, run.dataset, split, eval, pool);
-    for (const auto& [name, value] : evaluation_metrics(run.dataset, split, e)) {
+    auto measures = evaluation_metrics(run.dataset, split, e);
+    for (auto& baseline : run.dataset.baseline_measures(split)) measures.push_back(std::move(baseline));
+    for (const auto& [name, value] : measures) {
       json[name] = value;
       const bool percent = name.find("accuracy") != std::string::npos;
       rows.push_back({name, percent ? fmt::format("{:.1f} %", 100 * value) : fmt::format("{:.4f}", value)});
     }
-    if (!options.export_csv.empty() && !e.predicted.empty()) export_predictions(options.export_csv, run, split, e);
+    predictions.add(run, split, e);
   }
+  if (!options.export_csv.empty()) predictions.write(options.export_csv);
   print_line(options.json ? json.dump(1) : text_table({"measure", "value"}, rows));
   return kExitDone;
 }

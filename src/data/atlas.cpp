@@ -28,6 +28,12 @@ constexpr std::array<std::string_view, 4> kHemisphereColumns = {"hemisphere", "h
 constexpr std::array<std::array<std::string_view, 3>, 3> kAxisColumns = {
     {{"x", "y", "z"}, {"r", "a", "s"}, {"xmni", "ymni", "zmni"}}};
 
+std::string some_of(const std::vector<std::string>& names) {
+  std::vector<std::string> first(names.begin(),
+                                 names.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(5, names.size())));
+  return join(first, ", ") + (names.size() > 5 ? fmt::format(" and {} more", names.size() - 5) : "");
+}
+
 // Their numbers count within a hemisphere: equal numbers on both sides are no mirror images.
 const std::regex& schaefer_pattern() {
   static const std::regex pattern("^[0-9]+Networks_(LH|RH)_([A-Za-z]+)(_.*)?$");
@@ -135,8 +141,25 @@ class AtlasReader {
       std::vector<std::string> texts = column_text(table_, *c);
       if (wanted == "label" && all_distinct(texts)) continue;
       atlas_.networks = std::move(texts);
+      require_networks();
       return;
     }
+  }
+
+  // Regions without a network are no network of their own: all have one, or none has.
+  void require_networks() {
+    std::vector<std::string> without;
+    for (std::size_t i = 0; i < atlas_.networks.size(); ++i) {
+      if (!is_missing(atlas_.networks[i])) continue;
+      without.push_back(atlas_.names.empty() ? fmt::format("row {}", i + 1) : atlas_.names[i]);
+    }
+    if (without.size() == atlas_.networks.size()) atlas_.networks.clear();
+    if (without.empty() || atlas_.networks.empty()) return;
+    throw DataError({.what = fmt::format("{} of {} regions have no network", without.size(), atlas_.networks.size()),
+                     .where = table_.source,
+                     .got = some_of(without),
+                     .expected = "a network for every region",
+                     .hint = "name one for them, such as other, or leave the column out"});
   }
 
   std::optional<std::size_t> axis_by_prefix(char axis) const {
@@ -198,12 +221,6 @@ class AtlasReader {
   Atlas atlas_;
   std::optional<std::size_t> name_column_;
 };
-
-std::string some_of(const std::vector<std::string>& names) {
-  std::vector<std::string> first(names.begin(),
-                                 names.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(5, names.size())));
-  return join(first, ", ") + (names.size() > 5 ? fmt::format(" and {} more", names.size() - 5) : "");
-}
 
 // The name without its side, and the side.
 std::pair<std::string, std::int32_t> mirror_key(const std::string& name) {
@@ -283,9 +300,11 @@ std::int32_t hemisphere_code(std::string_view text) {
 
 std::vector<std::pair<std::int64_t, std::int64_t>> homotopic_pairs(const std::vector<std::string>& names,
                                                                    const std::vector<std::int32_t>& hemispheres) {
+  // Schaefer's regions are numbered within a network and a hemisphere: neither their names nor their order mirror.
+  if (std::any_of(names.begin(), names.end(), [](const auto& n) { return std::regex_match(n, schaefer_pattern()); }))
+    return {};
   std::map<std::string, std::array<std::vector<std::int64_t>, 2>> sides;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (std::regex_match(names[i], schaefer_pattern())) continue;
     const auto [key, side] = mirror_key(names[i]);
     if (side >= 0) sides[key][static_cast<std::size_t>(side)].push_back(static_cast<std::int64_t>(i));
   }

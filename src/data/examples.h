@@ -52,6 +52,8 @@ struct Dataset {
 
   const Examples& split(const std::string& split_name) const;  // LOCUS_CHECKs that it exists
   bool has_split(const std::string& split_name) const;
+  // Of the split's baselines, named like the model's own: "test.mse_ridge".
+  std::vector<std::pair<std::string, double>> baseline_measures(const std::string& split_name) const;
 };
 
 }  // namespace locus

@@ -36,6 +36,13 @@ TokenStats token_stats(const std::vector<const MatrixD*>& runs) {
   return stats;
 }
 
+std::optional<std::size_t> token_without_signal(const TokenStats& stats) {
+  for (std::size_t t = 0; t < stats.sd.size(); ++t) {
+    if (!std::isfinite(stats.sd[t]) || stats.sd[t] <= 1e-12 * std::abs(stats.mean[t])) return t;
+  }
+  return std::nullopt;
+}
+
 void scale_tokens(MatrixD& frames, const TokenStats& stats) {
   for (std::ptrdiff_t f = 0; f < frames.rows(); ++f) {
     const auto row = frames.row(f);

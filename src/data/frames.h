@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct TokenStats {
 TokenStats token_stats(const MatrixD& frames);
 // Over several runs, as if they stood one after another.
 TokenStats token_stats(const std::vector<const MatrixD*>& runs);
+
+// The token that cannot be scaled: constant (but for rounding), or too large for its deviation to be a number.
+std::optional<std::size_t> token_without_signal(const TokenStats& stats);
 
 // (x - mean) / sd; a token with sd 0 becomes 0.
 void scale_tokens(MatrixD& frames, const TokenStats& stats);

@@ -76,6 +76,13 @@ Dataset make_nmar_dataset(const RunConfig& config) {
     MatrixD frames = simulate(network, c, std::string("nmar/noise/") + name, samples * data.features);
     if (config.series.zscore == ZScore::kRun || (config.series.zscore == ZScore::kTrain && data.splits.empty())) {
       stats = token_stats(frames);
+      if (const auto node = token_without_signal(stats)) {
+        throw DataError({.what = "a node of the simulated network does not vary",
+                         .where = "nmar",
+                         .got = fmt::format("node {}, noise {:g}", *node + 1, c.noise),
+                         .expected = "activity that changes in time",
+                         .hint = "give it noise (nmar.noise) or another input"});
+      }
     }
     if (config.series.zscore != ZScore::kNone) scale_tokens(frames, stats);
     Examples examples;

@@ -71,7 +71,18 @@ void detrend(std::vector<Part>& parts, const RegionSeries& series) {
   }
 }
 
-void scale(std::vector<Part>& parts, ZScore zscore) {
+// Coverage looks at whole runs; what is scaled by may be a part of one.
+void require_signal(const TokenStats& stats, const RegionSeries& series, const std::string& where) {
+  const auto token = token_without_signal(stats);
+  if (!token) return;
+  throw DataError({.what = "a region does not vary in the part that training sees, or is too large to scale",
+                   .where = where,
+                   .got = fmt::format("{}: standard deviation {:g}", series.names[*token], stats.sd[*token]),
+                   .expected = "a signal in every region",
+                   .hint = "leave the region out of the file, or split otherwise (series.split_by, --random-split of fit)"});
+}
+
+void scale(std::vector<Part>& parts, const RegionSeries& series, ZScore zscore) {
   if (zscore == ZScore::kNone) return;
   constexpr auto kTrain = static_cast<std::size_t>(SplitRole::kTrain);
   std::map<std::size_t, TokenStats> of_run;
@@ -79,9 +90,12 @@ void scale(std::vector<Part>& parts, ZScore zscore) {
   for (const Part& p : parts) {
     if (p.role == kTrain) training.push_back(&p.frames);
     // Roles ascend, so a run's training part comes first and is the one that counts.
-    if (!of_run.contains(p.run)) of_run[p.run] = token_stats(p.frames);
+    if (of_run.contains(p.run)) continue;
+    of_run[p.run] = token_stats(p.frames);
+    if (zscore == ZScore::kRun) require_signal(of_run[p.run], series, series.runs[p.run].path);
   }
   const TokenStats all = token_stats(training);
+  if (zscore == ZScore::kTrain) require_signal(all, series, series.runs.front().path);
   for (Part& p : parts) scale_tokens(p.frames, zscore == ZScore::kRun ? of_run.at(p.run) : all);
 }
 
@@ -222,7 +236,7 @@ Dataset make_series_dataset(const RunConfig& config) {
   data.features = data.outputs = c.window;
   std::vector<Part> parts = make_parts(series, split_windows(series, c), c.window);
   if (c.detrend == Detrend::kLinear) detrend(parts, series);
-  scale(parts, c.zscore);
+  scale(parts, series, c.zscore);
   fill_splits(data, parts, series, c.window);
   describe_tokens(data, series, parts, c);
   describe_data(data, series, c);

@@ -54,6 +54,9 @@ struct RegionSeries {
 // Subjects without a pattern: "sub-XX" in the file name, else its longest number, else its stem.
 RegionSeries read_series(const SeriesConfig& config);
 
+// Whether a file is a table with the columns subject and path.
+bool is_manifest(const std::string& path);
+
 // coverage = error: DataError naming regions and files; drop: removes them from all runs and keeps their names.
 void apply_coverage(RegionSeries& series, Coverage policy);
 

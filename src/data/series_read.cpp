@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "io/array.h"
 #include "io/file.h"
 #include "io/table.h"
+#include "stats/checks.h"
 
 namespace locus {
 namespace {
@@ -52,7 +54,11 @@ std::string subject_of(const std::string& path, const std::string& pattern) {
       throw ConfigError(
           {.what = "series.subject_pattern is no regular expression", .where = "series.subject_pattern", .got = pattern});
     }
-    throw DataError({.what = "series.subject_pattern does not match the file's name", .where = path, .got = pattern});
+    throw DataError({.what = "series.subject_pattern does not match the file's name",
+                     .where = path,
+                     .got = pattern,
+                     .expected = "a part of the name, with the subject in parentheses",
+                     .hint = "series.subject_pattern= (empty) takes sub-... or the longest number in the name"});
   }
   static const std::regex bids("sub-([A-Za-z0-9]+)");
   if (std::regex_search(path, m, bids)) return m[1].str();
@@ -66,6 +72,12 @@ std::string subject_of(const std::string& path, const std::string& pattern) {
 
 void add_files(std::vector<Source>& out, const SeriesConfig& c, const std::vector<std::string>& globs, bool further) {
   for (const std::string& glob : globs) {
+    if (fs::is_directory(glob)) {
+      throw IoError({.what = "this is a folder",
+                     .where = glob,
+                     .expected = "files, a glob or a manifest",
+                     .hint = fmt::format("name its files, such as '{}/*'", glob)});
+    }
     for (const fs::path& p : expand_glob(glob)) {
       out.push_back({subject_of(p.string(), c.subject_pattern), p.stem().string(), p.string(), further});
     }
@@ -88,6 +100,12 @@ void add_manifest(std::vector<Source>& out, const std::string& path) {
       throw DataError({.what = "subject or path is empty", .where = fmt::format("{}:{}", path, table.lines[r])});
     }
     const fs::path full = fs::path(name).is_absolute() ? fs::path(name) : folder / name;
+    if (!fs::exists(full)) {
+      throw IoError({.what = "a file of the manifest is not there",
+                     .where = fmt::format("{}:{}", path, table.lines[r]),
+                     .got = full.string(),
+                     .hint = "paths are taken from the folder of the manifest"});
+    }
     const std::string run = has_run ? std::string(trim(row[table.column("run")])) : full.stem().string();
     out.push_back({id, run, full.string(), false});
   }
@@ -98,8 +116,9 @@ std::vector<Source> list_sources(const SeriesConfig& c) {
   if (!c.manifest.empty() && !c.files.empty()) {
     throw ConfigError({.what = "series.files and series.manifest are both given",
                        .where = "series",
-                       .got = "",
-                       .expected = "one of them"});
+                       .got = fmt::format("files {}, manifest {}", join(c.files, " "), c.manifest),
+                       .expected = "one of them",
+                       .hint = "series.files='[]' or series.manifest= leaves one of them out"});
   }
   if (!c.manifest.empty()) add_manifest(sources, c.manifest);
   add_files(sources, c, c.files, false);
@@ -226,7 +245,7 @@ MatrixD oriented_frames(const LoadedRun& r, const std::vector<std::int64_t>& pos
 Atlas atlas_from(const LoadedRun& first) {
   Atlas a;
   a.source = first.source.path;
-  a.names = token_names(first);
+  a.names = first.tokens_are_rows ? first.matrix.row_names : first.matrix.column_names;  // numbers too
   a.size = token_count(first);
   return a;
 }
@@ -332,6 +351,16 @@ void choose_hemisphere(RegionSeries& s, const std::string& wanted) {
 
 }  // namespace
 
+bool is_manifest(const std::string& path) {
+  std::ifstream file(path);
+  std::string header;
+  if (!path.ends_with(".csv") && !path.ends_with(".tsv")) return false;
+  if (!std::getline(file, header)) return false;
+  std::set<std::string> columns;
+  for (const std::string& name : split(header, path.ends_with(".tsv") ? '\t' : ',')) columns.insert(std::string(trim(name)));
+  return columns.contains("subject") && columns.contains("path");
+}
+
 RegionSeries read_series(const SeriesConfig& config) {
   RegionSeries out;
   if (!config.atlas.empty()) out.atlas = read_atlas(config.atlas);
@@ -345,14 +374,21 @@ RegionSeries read_series(const SeriesConfig& config) {
       throw DataError(
           {.what = "the file holds no values", .where = source.path, .got = fmt::format("{} x {}", m.rows(), m.cols())});
     }
+    if (m.rows() > 1 && stats::is_symmetric(m.view())) {
+      throw DataError({.what = "a symmetric matrix is no time series",
+                       .where = source.path,
+                       .got = fmt::format("{0} x {0}, equal to its transpose", m.rows()),
+                       .expected = "samples of every region",
+                       .hint = "connectivity is given to an analysis: locus analyze RUN --set matrices=NAME=FILE"});
+    }
   }
   orient(loaded, config, out);
   const Atlas reference = out.atlas.size > 0 ? out.atlas : atlas_from(loaded.front());
   out.named = !reference.names.empty();
   out.names = reference.names;
   // A file's own names serve where the atlas has none.
-  if (!out.named && !token_names(loaded.front()).empty() && token_count(loaded.front()) == reference.size) {
-    out.names = token_names(loaded.front());
+  if (const Atlas own = atlas_from(loaded.front()); !out.named && !own.names.empty() && own.size == reference.size) {
+    out.names = own.names;
     out.named = true;
   }
   for (std::int64_t i = 0; !out.named && i < reference.size; ++i) out.names.push_back(fmt::format("region{:03d}", i + 1));

@@ -19,11 +19,30 @@ using Cells = std::vector<std::string>;
 
 bool is_text(std::string_view cell) { return !parse_cell(cell).has_value(); }
 
+bool is_integer(std::string_view cell) {
+  const std::string_view text = trim(cell);
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Numbers can be names too (0, 1, 2 of pandas, years, identifiers): a row of different whole numbers above one that is
+// mostly not.
+bool looks_like_numbering(const Cells& first, const Cells& second) {
+  if (first.size() < 3 || !std::all_of(first.begin(), first.end(), [](const auto& c) { return is_integer(c); }))
+    return false;
+  Cells sorted = first;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return false;
+  const auto whole =
+      std::count_if(second.begin(), second.end(), [](const auto& c) { return is_integer(c) || is_missing(c); });
+  return 2 * static_cast<std::size_t>(whole) < second.size();
+}
+
 // Whether the first row names the columns; `second` is empty in a file of one row.
 bool looks_like_header(const Cells& first, const Cells& second) {
   if (std::all_of(first.begin(), first.end(), [](const std::string& c) { return is_text(c); })) return true;
   // pandas and R leave the name of the index column empty, or out.
   if (first.size() > 1 && first[0].empty() && std::none_of(first.begin() + 1, first.end(), is_missing)) return true;
+  if (looks_like_numbering(first, second)) return true;
   const std::size_t shift = second.size() == first.size() + 1 ? 1 : 0;
   for (std::size_t i = 0; i < first.size() && i + shift < second.size(); ++i) {
     if (is_text(first[i]) && !is_text(second[i + shift])) return true;

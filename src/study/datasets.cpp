@@ -35,17 +35,7 @@ std::string count_text(const LatinSet& set) {
 
 Dataset make_lst_dataset(const RunConfig& config, const std::string& cache_folder) {
   const LstConfig& c = config.lst;
-  LatinOptions options;
-  options.n = static_cast<int>(c.n);
-  options.seed = static_cast<std::uint64_t>(c.pool_seed);
-  options.per_difficulty = static_cast<int>(c.per_difficulty);
-  options.test_fraction = c.test_fraction;
-  options.heldout_items = static_cast<int>(c.heldout_items);
-  options.validation_items = static_cast<int>(c.heldout_items);
-  options.rotations = static_cast<int>(c.rotations);
-  options.min_distance = c.min_distance;
-  if (c.source == LstSource::kAuthors) options.authors_dir = c.dir;
-  const LatinData data = cached_latin_data(options, cache_folder);
+  const LatinData data = cached_latin_data(latin_options(c), cache_folder);
 
   Dataset d;
   d.name = "lst";
@@ -83,6 +73,20 @@ Dataset make_lst_dataset(const RunConfig& config, const std::string& cache_folde
 }
 
 }  // namespace
+
+LatinOptions latin_options(const LstConfig& c) {
+  LatinOptions options;
+  options.n = static_cast<int>(c.n);
+  options.seed = static_cast<std::uint64_t>(c.pool_seed);
+  options.per_difficulty = static_cast<int>(c.per_difficulty);
+  options.test_fraction = c.test_fraction;
+  options.heldout_items = static_cast<int>(c.heldout_items);
+  options.validation_items = static_cast<int>(c.heldout_items);
+  options.rotations = static_cast<int>(c.rotations);
+  options.min_distance = c.min_distance;
+  if (c.source == LstSource::kAuthors) options.authors_dir = c.dir;
+  return options;
+}
 
 Dataset make_dataset(const RunConfig& config, const std::string& cache_folder) {
   switch (config.study) {

@@ -6,8 +6,11 @@
 #include "config/run_config.h"
 #include "core/parallel.h"
 #include "data/examples.h"
+#include "data/latin/dataset.h"
 
 namespace locus {
+
+LatinOptions latin_options(const LstConfig& config);
 
 // Generated puzzles are kept in `cache_folder` where one is given.
 Dataset make_dataset(const RunConfig& config, const std::string& cache_folder = "");

@@ -69,7 +69,7 @@ class Trainer {
   void checkpoint();
   void save_model(const std::string& name);
   std::string stop_reason(RunStatus& status) const;
-  void finish(RunStatus status, const std::string& reason);
+  Summary finish(RunStatus status, const std::string& reason);
   void write_predictions();
   std::vector<std::pair<std::string, double>> evaluate_splits(bool final_row);
   void report(const MetricRow* row);
@@ -387,7 +387,7 @@ void Trainer::write_predictions() {
   out.finish();
 }
 
-void Trainer::finish(RunStatus status, const std::string& reason) {
+Summary Trainer::finish(RunStatus status, const std::string& reason) {
   Summary summary;
   summary.status = status;
   summary.reason = reason;
@@ -405,12 +405,11 @@ void Trainer::finish(RunStatus status, const std::string& reason) {
   summary.seconds = total_seconds();
   summary.values = last_row_.values;
   for (const auto& [split, baselines] : dataset_.baselines) {
-    for (const auto& [name, value] : baselines) {
-      summary.values.emplace_back(split + (dataset_.task == Task::kRegression ? ".mse_" : ".accuracy_") + name, value);
-    }
+    for (const auto& measure : dataset_.baseline_measures(split)) summary.values.push_back(measure);
   }
   directory_.write_summary(summary);
   say(fmt::format("{}: {}", kRunStatusNames[static_cast<std::size_t>(status)], reason));
+  return summary;
 }
 
 TrainOutcome Trainer::run() {
@@ -432,13 +431,7 @@ TrainOutcome Trainer::run() {
     if (config_.watch.checkpoint_seconds > 0 && seconds_since(last_checkpoint_) > config_.watch.checkpoint_seconds)
       checkpoint();
   }
-  finish(status, reason);
-  outcome.summary.status = status;
-  outcome.summary.reason = reason;
-  outcome.summary.epochs = at_.epoch;
-  outcome.summary.steps = at_.step;
-  outcome.summary.seconds = total_seconds();
-  outcome.summary.values = last_row_.values;
+  outcome.summary = finish(status, reason);
   return outcome;
 }
 

@@ -86,6 +86,12 @@ TEST_F(CommandsTest, json_outputs_parse_and_hold_what_programs_want) {
   EXPECT_FALSE(json("inspect run/final --json")["tensors"].empty());
   EXPECT_TRUE(json("lst generate puzzles --per-difficulty 20 --json").contains("hash"));
   EXPECT_TRUE(json("lst solve puzzles/train.csv --json")["issues"].empty());
+  for (const char* command : {"lst show 0040405210200030 --json", "lst solve 0040405210200030 --json"}) {
+    const nlohmann::json puzzle = json(command);
+    EXPECT_EQ(puzzle["answer"], 1);
+    EXPECT_EQ(puzzle["target"], nlohmann::json({2, 3}));
+    EXPECT_EQ(puzzle["cells_used"].size(), 3u);
+  }
   EXPECT_EQ(json("nmar simulate --config nmar.toml --out net --json")["out"], "net");
 }
 
@@ -108,7 +114,53 @@ TEST_F(CommandsTest, eval_gives_the_numbers_of_the_summary) {
   const Result r = place_.shell("locus eval run --split heldout --json --export p.csv");
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(nlohmann::json::parse(r.out)["heldout.loss"], s["heldout.loss"]);
-  EXPECT_TRUE(text_of(place_ / "p.csv").starts_with("ID,"));
+  EXPECT_TRUE(text_of(place_ / "p.csv").starts_with("ID,condition,solution,prediction,accuracy\n"));
+  ASSERT_EQ(place_.shell("locus eval run --export all.csv").code, 0);
+  const std::string all = text_of(place_ / "all.csv");
+  EXPECT_TRUE(all.starts_with("ID,condition,solution,prediction,accuracy,split\n"));
+  for (const char* split : {",train\n", ",test\n", ",validation\n", ",heldout\n"})
+    EXPECT_NE(all.find(split), std::string::npos) << split;
+}
+
+TEST_F(CommandsTest, masked_runs_show_their_baselines_wherever_errors_are_shown) {
+  const Result trained = place_.shell("locus train nmar.toml --out run");
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.out.find("test.mse_ridge"), std::string::npos) << trained.out;
+  const nlohmann::json s = nlohmann::json::parse(text_of(place_ / "run/summary.json"));
+  const Result evaluated = place_.shell("locus eval run --json");
+  ASSERT_EQ(evaluated.code, 0) << evaluated.err;
+  const nlohmann::json e = nlohmann::json::parse(evaluated.out);
+  for (const char* name : {"test.mse", "test.mse_ridge", "test.mse_zero", "test.mse_mean_visible", "validation.mse_ridge"})
+    EXPECT_EQ(e[name], s[name]) << name;
+  const Result without = place_.shell("locus eval run --no-baselines --json");
+  EXPECT_FALSE(nlohmann::json::parse(without.out).contains("test.mse_ridge"));
+  EXPECT_EQ(place_.shell("locus eval run --export p.csv").code, 2);
+}
+
+TEST_F(CommandsTest, a_header_of_numbers_names_the_tokens) {
+  {
+    std::ofstream csv(place_ / "samples.csv");
+    csv << "1990,1991,1992,1993\n";
+    for (int i = 0; i < 60; ++i) {
+      for (int t = 0; t < 4; ++t) csv << ((i * 7 + t * t * 3) % 11) + 0.25 << (t < 3 ? "," : "\n");
+    }
+  }
+  const Result r = place_.shell("locus fit samples.csv stop.steps=1 model.width=8 --out mine");
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_TRUE(text_of(place_ / "mine/similarity.csv").starts_with(",1990,1991,1992,1993\n"));
+}
+
+TEST_F(CommandsTest, a_manifest_is_checked_like_the_files_it_names) {
+  ASSERT_EQ(place_
+                .shell("mkdir d; for i in $(seq 40); do echo $((i*7%11)).1,$((i*5%13)).2,$((i*3%7)).3; done >d/a.csv;"
+                       "printf 'subject,run,path\\nx,1,a.csv\\n' >d/man.csv")
+                .code,
+            0);
+  const Result r = place_.shell("locus fmri check d/man.csv --json");
+  const nlohmann::json report = nlohmann::json::parse(r.out);
+  EXPECT_EQ(report["regions"], 3);
+  EXPECT_EQ(report["runs"][0]["subject"], "x");
+  EXPECT_EQ(report["runs"][0]["frames"], 40);
 }
 
 TEST_F(CommandsTest, fit_leaves_positions_similarity_and_a_report_named_after_the_columns) {

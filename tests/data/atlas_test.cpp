@@ -34,6 +34,19 @@ TEST_F(AtlasTest, a_label_column_beside_names_is_a_grouping) {
   EXPECT_EQ(b.networks, a.networks);
 }
 
+TEST_F(AtlasTest, regions_without_a_network_are_no_network_of_their_own) {
+  text("a.csv", "name,network\nx,low\ny,\nz,n/a\n");
+  try {
+    read_atlas(file("a.csv"));
+    FAIL() << "no error";
+  } catch (const DataError& e) {
+    EXPECT_EQ(e.parts().what, "2 of 3 regions have no network");
+    EXPECT_EQ(e.parts().got, "y, z");
+  }
+  text("b.csv", "name,network\nx,n/a\ny,n/a\n");
+  EXPECT_TRUE(read_atlas(file("b.csv")).networks.empty());
+}
+
 TEST_F(AtlasTest, unusable_tables_are_errors) {
   text("a.csv", "foo,bar\n1,2\n3,4\n");
   EXPECT_THROW(read_atlas(file("a.csv")), DataError);
@@ -65,6 +78,7 @@ TEST_F(AtlasTest, mirrored_regions_are_found_by_name_or_by_halves) {
   EXPECT_EQ(homotopic_pairs({"a", "b", "c", "d"}, {0, 0, 1, 1}), (Pairs{{0, 2}, {1, 3}}));
   EXPECT_TRUE(homotopic_pairs({"a", "b", "c", "d"}, {0, 1, 0, 1}).empty());
   EXPECT_TRUE(homotopic_pairs({"7Networks_LH_Vis_1", "7Networks_RH_Vis_1"}, {}).empty());
+  EXPECT_TRUE(homotopic_pairs({"7Networks_LH_Vis_1", "7Networks_RH_Vis_1"}, {0, 1}).empty());
 }
 
 }  // namespace

@@ -41,6 +41,14 @@ TEST(TableTest, header_is_recognised_and_can_be_forced) {
   EXPECT_EQ(parse_table("x,y\n", "t.csv", {.header = Presence::kNo}).rows.size(), 1u);
 }
 
+TEST(TableTest, whole_numbers_above_others_are_names) {
+  EXPECT_EQ(parse_numeric_table("0,1,2\n0.5,1.5,2.5\n", "t.csv").column_names, (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_EQ(parse_numeric_table("7,19,4\n.5,2,1e-3\n", "t.csv").values.rows(), 1);
+  // Samples of whole numbers, repeated numbers, and a few columns say nothing.
+  for (const char* text : {"1,2,3\n4,5,6\n", "1,1,3\n.5,.5,.5\n", "1,2\n.5,.5\n", "1.5,2.5,3.5\n.5,.5,.5\n"})
+    EXPECT_EQ(parse_numeric_table(text, "t.csv").values.rows(), 2) << text;
+}
+
 TEST(TableTest, numbers_names_and_missing_values) {
   const NumericTable t = parse_numeric_table("a,b,c\n1,n/a,-2.5e3\n,NaN,+4\ninf,-Inf,NA\n", "t.csv");
   EXPECT_EQ(t.column_names, (std::vector<std::string>{"a", "b", "c"}));

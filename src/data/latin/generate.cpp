@@ -405,10 +405,13 @@ void PuzzleGenerator::fail(const Attempt& attempt, std::size_t items) const {
         "{} items{} found ({}); then {} more tries for each number of filled cells gave no new one; more may exist", items,
         rotated, conditions, kProposalsPerItem);
   }
-  throw DataError({.what = fmt::format("not enough {0} puzzles of size {1}x{1}", kind, n_),
-                   .got = got,
-                   .expected = fmt::format("{} items{}", request.count, rotated),
-                   .hint = "ask for fewer puzzles, fewer held-out items, a smaller least distance, or a larger grid"});
+  throw DataError(
+      {.what = fmt::format("not enough {0} puzzles of size {1}x{1}", kind, n_),
+       .got = got,
+       .expected = fmt::format("{} items{}", request.count, rotated),
+       .hint =
+           "ask for fewer puzzles (lst.per_difficulty), fewer held-out items (lst.heldout_items, lst.rotations), a smaller "
+           "lst.min_distance, or a larger grid"});
 }
 
 std::vector<Puzzle> PuzzleGenerator::generate(const GenerateRequest& request) {
