@@ -3,10 +3,11 @@
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "LOCUS_FUZZ needs clang: use the preset `fuzz` or -DCMAKE_CXX_COMPILER=clang++-14")
 endif()
-set(LOCUS_FUZZ_TARGETS safetensors npy npz table nifti cifti cifti_xml mat)
+set(LOCUS_FUZZ_TARGETS safetensors npy npz table nifti cifti cifti_xml mat puzzles)
 set(fuzz_flags -O1 -g1 -fno-omit-frame-pointer -fno-sanitize-recover=all)
 
-file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/core/*.cpp ${CMAKE_SOURCE_DIR}/src/io/*.cpp)
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/core/*.cpp ${CMAKE_SOURCE_DIR}/src/io/*.cpp
+     ${CMAKE_SOURCE_DIR}/src/data/latin/*.cpp)
 add_library(locus_fuzz_io STATIC EXCLUDE_FROM_ALL ${fuzz_sources})
 target_include_directories(locus_fuzz_io PUBLIC src ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
 target_link_libraries(locus_fuzz_io PUBLIC locus_flags locus_dependencies)

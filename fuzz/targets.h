@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "data/latin/csv.h"
 #include "io/cifti.h"
 #include "io/mat.h"
 #include "io/nifti.h"
@@ -117,6 +118,14 @@ inline void fuzz_mat(ByteSpan input) {
   }
 }
 
+inline void fuzz_puzzles(ByteSpan input) {
+  const std::string_view text = as_text(input);
+  require(check_latin_csv_text(text, "fuzz").path == "fuzz", "puzzle report");
+  const LatinCsv csv = parse_latin_csv(text, "fuzz");
+  const LatinCsv copy = parse_latin_csv(format_latin_csv(csv), "again");
+  require(copy.puzzles == csv.puzzles && copy.ids == csv.ids && copy.numbers == csv.numbers, "puzzles changed");
+}
+
 struct Target {
   const char* name;
   void (*run)(ByteSpan);
@@ -129,7 +138,8 @@ inline constexpr Target kTargets[] = {{"safetensors", fuzz_safetensors},
                                       {"nifti", fuzz_nifti},
                                       {"cifti", fuzz_cifti},
                                       {"cifti_xml", fuzz_cifti_xml},
-                                      {"mat", fuzz_mat}};
+                                      {"mat", fuzz_mat},
+                                      {"puzzles", fuzz_puzzles}};
 
 // Runs one input; an Error is the parser's right answer to damage.
 inline void run(const Target& target, ByteSpan input) {
