@@ -71,6 +71,19 @@ void inspect_tensors(const TensorFile& file, bool json) {
   print_line(text_table({"tensor", "type", "shape", "norm", "min", "max", "not finite"}, rows));
 }
 
+void inspect_arrays(const std::string& path, const std::vector<ArrayEntry>& arrays, bool json) {
+  const std::string format(format_name(detect_format(path)));
+  nlohmann::ordered_json out{{"file", path}, {"format", format}, {"arrays", nlohmann::ordered_json::array()}};
+  std::vector<std::vector<std::string>> rows;
+  for (const ArrayEntry& a : arrays) {
+    out["arrays"].push_back({{"name", a.name}, {"shape", a.shape}, {"type", a.type}});
+    rows.push_back({a.name, a.type, fmt::format("({})", fmt::join(a.shape, ", "))});
+  }
+  if (json) return print_line(out.dump(1));
+  print_line(fmt::format("{}: {}, {} arrays", path, format, arrays.size()));
+  print_line(text_table({"array", "type", "shape"}, rows));
+}
+
 void inspect_run(const std::string& dir, bool json) {
   const RunRecord r = read_run(dir);
   nlohmann::ordered_json out;
@@ -173,6 +186,9 @@ int run_inspect(const InspectOptions& options) {
     inspect_tensors(load_model_file(options.path).tensors, options.json);
   } else if (options.path.ends_with(".safetensors")) {
     inspect_tensors(read_safetensors(options.path), options.json);
+  } else if (const std::vector<ArrayEntry> arrays = list_arrays(options.path);
+             arrays.size() > 1 || (arrays.size() == 1 && arrays[0].shape.size() > 2)) {
+    inspect_arrays(options.path, arrays, options.json);
   } else {
     const NamedMatrix m = read_matrix(options.path, {});
     const TensorStats s = stats_of(m.values.values());

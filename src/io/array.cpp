@@ -193,4 +193,28 @@ NdArray read_array(const fs::path& path, const MatrixOptions& options) {
   return find_array(path, format, options).array;
 }
 
+std::vector<ArrayEntry> list_arrays(const std::filesystem::path& path, const ReadLimits& limits) {
+  std::vector<ArrayEntry> out;
+  switch (detect_format(path)) {
+    case FileFormat::kHdf5:
+      for (Hdf5Dataset& d : list_hdf5(path, limits))
+        out.push_back({std::move(d.name), std::move(d.shape), std::move(d.type)});
+      break;
+    case FileFormat::kMat:
+      for (MatVariable& v : list_mat(path, limits))
+        out.push_back({std::move(v.name), std::move(v.shape), std::move(v.class_name)});
+      break;
+    case FileFormat::kNpz:
+      for (NpzEntry& e : read_npz(path, {}, limits))
+        out.push_back({std::move(e.name), std::move(e.array.shape), std::move(e.array.stored_type)});
+      break;
+    case FileFormat::kNpy:
+    case FileFormat::kSafetensors:
+    case FileFormat::kCifti:
+    case FileFormat::kText:
+      break;
+  }
+  return out;
+}
+
 }  // namespace locus

@@ -38,6 +38,14 @@ struct NamedMatrix {
 
 NamedMatrix read_matrix(const std::filesystem::path& path, const MatrixOptions& options = {});
 
+// What a file of many arrays holds (HDF5, MAT, NPZ), in its order; empty for formats of one matrix.
+struct ArrayEntry {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::string type;  // as the file calls it
+};
+std::vector<ArrayEntry> list_arrays(const std::filesystem::path& path, const ReadLimits& limits = {});
+
 // An array of any rank (no text, no CIFTI names); for data sets such as regions x conditions x subjects.
 NdArray read_array(const std::filesystem::path& path, const MatrixOptions& options = {});
 

@@ -93,6 +93,7 @@ TEST_F(CommandsTest, json_outputs_parse_and_hold_what_programs_want) {
     EXPECT_EQ(puzzle["cells_used"].size(), 3u);
   }
   EXPECT_EQ(json("nmar simulate --config nmar.toml --out net --json")["out"], "net");
+  EXPECT_GT(json("inspect net/samples.npz --json")["arrays"].size(), 1u);
 }
 
 TEST_F(CommandsTest, summary_holds_status_counts_hash_and_measures_by_condition) {
