@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "core/symmetry.h"
 #include "stats/checks.h"
 #include "stats/community.h"
 #include "stats/graph.h"
@@ -86,7 +87,7 @@ class Networks {
   void add_data(const Truth& truth) {
     const bool is_label_matrix = truth.name == "modules" || truth.name == "networks";
     if (is_label_matrix) return;
-    if (!stats::is_symmetric(truth.matrix.view())) {
+    if (!is_symmetric(truth.matrix.view())) {
       result_.notes.push_back(fmt::format("{} is not symmetric: no communities were searched in it", truth.name));
       return;
     }

@@ -12,12 +12,12 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/symmetry.h"
 #include "core/text.h"
 #include "data/series.h"
 #include "io/array.h"
 #include "io/file.h"
 #include "io/table.h"
-#include "stats/checks.h"
 
 namespace locus {
 namespace {
@@ -374,7 +374,7 @@ RegionSeries read_series(const SeriesConfig& config) {
       throw DataError(
           {.what = "the file holds no values", .where = source.path, .got = fmt::format("{} x {}", m.rows(), m.cols())});
     }
-    if (m.rows() > 1 && stats::is_symmetric(m.view())) {
+    if (m.rows() > 1 && is_symmetric(m.view())) {
       throw DataError({.what = "a symmetric matrix is no time series",
                        .where = source.path,
                        .got = fmt::format("{0} x {0}, equal to its transpose", m.rows()),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/symmetry.h"
 #include "report/markup.h"
 #include "report/png.h"
 
@@ -11,17 +12,6 @@ namespace {
 
 constexpr double kStrip = 7;
 constexpr int kSharpPixels = 256;
-
-bool is_symmetric(const MatrixD& m) {
-  if (m.rows() != m.cols()) return false;
-  for (std::ptrdiff_t r = 0; r < m.rows(); ++r) {
-    for (std::ptrdiff_t c = 0; c < r; ++c) {
-      const double a = m(r, c), b = m(c, r);
-      if (std::isnan(a) != std::isnan(b) || std::abs(a - b) > 1e-9) return false;
-    }
-  }
-  return true;
-}
 
 // One rectangle per run of equal colours.
 void draw_strip(Svg& svg, const std::vector<std::string>& classes, const Box& picture, double offset, bool along_rows) {
@@ -111,7 +101,7 @@ MatrixData matrix_data(const MatrixSpec& spec) {
   data.id = spec.id;
   data.rows = static_cast<int>(spec.values.rows());
   data.cols = static_cast<int>(spec.values.cols());
-  data.symmetric = is_symmetric(spec.values);
+  data.symmetric = is_symmetric(spec.values.view());
   // The picture may be clipped at lo and hi; the values under the pointer are not.
   data.lo = spec.lo;
   data.hi = spec.hi;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/symmetry.h"
 
 namespace locus::stats {
 
@@ -57,18 +58,6 @@ void require_square(ConstMatD m, std::string_view function) {
                    .where = std::string(function),
                    .got = fmt::format("{} x {}", m.rows, m.cols),
                    .expected = "as many rows as columns"});
-}
-
-bool is_symmetric(ConstMatD m) {
-  if (m.rows != m.cols) return false;
-  double largest = 0, difference = 0;
-  for (std::ptrdiff_t r = 0; r < m.rows; ++r) {
-    for (std::ptrdiff_t c = 0; c < m.cols; ++c) {
-      largest = std::max(largest, std::abs(m(r, c)));
-      difference = std::max(difference, std::abs(m(r, c) - m(c, r)));
-    }
-  }
-  return difference <= 1e-9 * largest;
 }
 
 void require_symmetric(ConstMatD m, std::string_view function) {

@@ -20,7 +20,4 @@ void require_symmetric(ConstMatD m, std::string_view function);
 void require_confidence(double confidence, std::string_view function);                     // in (0, 1), else ConfigError
 void require_positive(long long count, std::string_view what, std::string_view function);  // else ConfigError
 
-// True when m equals its transpose to 1e-9 of its largest entry.
-bool is_symmetric(ConstMatD m);
-
 }  // namespace locus::stats

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "core/symmetry.h"
 #include "stats/checks.h"
 #include "stats/rank.h"
 
