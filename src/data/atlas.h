@@ -39,6 +39,7 @@ std::int32_t hemisphere_code(std::string_view text);
 
 // Pairs (left, right) of regions that mirror each other: names that differ in the side alone ("Precentral_L",
 // "L_V1_ROI", "lh-...") or, without such names, i and i + T/2 when the first half is left and the second right.
+// None for Schaefer's names, whose numbers and order do not mirror.
 std::vector<std::pair<std::int64_t, std::int64_t>> homotopic_pairs(const std::vector<std::string>& names,
                                                                    const std::vector<std::int32_t>& hemispheres);
 
