@@ -1,6 +1,7 @@
 // locus train, eval.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,8 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "io/table.h"
+#include "run/dataset_info.h"
+#include "run/layout.h"
 #include "run/run_record.h"
 #include "study/datasets.h"
 #include "study/signature.h"
@@ -57,6 +60,27 @@ struct LoadedRun {
   AlignedBuffer<float> params;
 };
 
+// Other data must have the tokens the model was trained on: weights mean nothing for others, and only encodings with a
+// table would notice by its shape.
+void check_same_tokens(const std::string& dir, const std::vector<std::string>& given) {
+  const fs::path file = fs::path(dir) / run_files::kDataset;
+  if (!fs::exists(file)) return;
+  const std::vector<std::string> trained = read_dataset_info(file).token_names;
+  if (trained.empty() || given.empty() || trained == given) return;
+  const auto differs = std::mismatch(trained.begin(), trained.end(), given.begin(), given.end()).first - trained.begin();
+  const auto tell = [place = static_cast<std::size_t>(differs)](const std::vector<std::string>& names) {
+    return fmt::format("{} tokens, number {} is {}", names.size(), place + 1,
+                       place < names.size() ? names[place] : "not there");
+  };
+  throw DataError({.what = "these are other tokens than the run was trained on",
+                   .where = dir,
+                   .got = tell(given),
+                   .expected = tell(trained),
+                   .hint =
+                       "where a further file lacks a region: leave the file out, or train anew with series.coverage=drop "
+                       "and the file among series.test_files"});
+}
+
 LoadedRun load_run(const EvalCommandOptions& options) {
   RunRecord record = read_run(options.dir);
   if (!record.config)
@@ -66,6 +90,7 @@ LoadedRun load_run(const EvalCommandOptions& options) {
   for (const std::string& o : options.overrides) apply_override(run.config, o);
   validate(run.config);
   run.dataset = make_dataset(run.config, cache_folder());
+  check_same_tokens(options.dir, run.dataset.tokens_info.names);
   run.structure = structure_for(run.config, run.dataset);
   run.params = AlignedBuffer<float>(static_cast<std::size_t>(run.structure.layout.floats()));
   const fs::path folder = fs::path(options.dir) / options.model;

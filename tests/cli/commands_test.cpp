@@ -138,6 +138,29 @@ TEST_F(CommandsTest, masked_runs_show_their_baselines_wherever_errors_are_shown)
   EXPECT_EQ(place_.shell("locus eval run --export p.csv").code, 2);
 }
 
+TEST_F(CommandsTest, a_model_is_not_evaluated_on_other_tokens_than_its_own) {
+  for (const char* subject : {"sub-1", "sub-2", "sub-3"}) {
+    std::ofstream csv(place_ / (std::string(subject) + ".csv"));
+    csv << "a,b,c,d\n";
+    for (int i = 0; i < 40; ++i) {
+      const bool lacks = subject == std::string("sub-3");
+      csv << (i * 7 % 11) + 0.5 << ',' << (lacks ? "n/a" : std::to_string(i * 5 % 13)) << ',' << i * 3 % 7 << ','
+          << i * 2 % 9 << '\n';
+    }
+  }
+  // Without a table of positions nothing in the model's shape tells the tokens apart.
+  ASSERT_EQ(place_
+                .shell("locus train nmar.toml --out run pe.kind=none series.source=files 'series.files=[\"sub-[12].csv\"]' "
+                       "series.test_last=1 series.split_by=subject --quiet")
+                .code,
+            0);
+  const Result r = place_.shell("locus eval run 'series.test_files=[\"sub-3.csv\"]' series.coverage=drop");
+  EXPECT_EQ(r.code, 1) << r.out;
+  EXPECT_NE(r.err.find("other tokens than the run was trained on"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("3 tokens, number 2 is c"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("4 tokens, number 2 is b"), std::string::npos) << r.err;
+}
+
 TEST_F(CommandsTest, a_header_of_numbers_names_the_tokens) {
   {
     std::ofstream csv(place_ / "samples.csv");
