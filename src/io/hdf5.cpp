@@ -204,12 +204,9 @@ const Hdf5Dataset& choose(const std::vector<Hdf5Dataset>& datasets, std::string_
 // What is declared must be believable: within the limit, and not far above what the file stores of it.
 std::uint64_t believable_count(hid_t dataset, const Hdf5Dataset& info, const fs::path& path, const ReadLimits& limits) {
   const std::string where = fmt::format("{}: data set '{}'", path.string(), info.name);
-  const auto count = checked_product(info.shape);
-  if (!count || *count > limits.array_bytes / sizeof(double)) {
-    throw_hdf5(where, "the data set is too large", "shape " + shape_text(info.shape));
-  }
+  const std::uint64_t count = checked_count(info.shape, where, limits);
   const Handle type(H5Dget_type(dataset), H5Tclose);
-  const std::uint64_t declared = *count * H5Tget_size(type);
+  const std::uint64_t declared = count * H5Tget_size(type);
   const std::uint64_t stored = H5Dget_storage_size(dataset);
   std::error_code code;
   const std::uint64_t file_size = fs::file_size(path, code);
@@ -218,7 +215,7 @@ std::uint64_t believable_count(hid_t dataset, const Hdf5Dataset& info, const fs:
     throw_hdf5(where, "the data set declares more than the file holds",
                fmt::format("shape {}, {} stored", shape_text(info.shape), human_bytes(static_cast<double>(stored))));
   }
-  return *count;
+  return count;
 }
 
 }  // namespace

@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace locus {
 
+// 8 GB, or a quarter of the memory this process may use where that is less: a reader holds an array up to three times.
+std::uint64_t largest_array_bytes();
+
 struct ReadLimits {
   std::uint64_t file_bytes = std::uint64_t{16} << 30;     // the file itself
-  std::uint64_t array_bytes = std::uint64_t{8} << 30;     // one array after decompression or conversion to doubles
+  std::uint64_t array_bytes = largest_array_bytes();      // one array after decompression or conversion to doubles
   std::uint64_t header_bytes = std::uint64_t{128} << 20;  // JSON or XML headers
 };
 
@@ -31,5 +35,8 @@ inline std::optional<std::uint64_t> checked_product(std::span<const std::int64_t
   }
   return has_zero ? 0 : product;
 }
+
+// Elements of an array of this shape; IoError naming `where` when they exceed limits.array_bytes as doubles.
+std::uint64_t checked_count(std::span<const std::int64_t> shape, std::string_view where, const ReadLimits& limits);
 
 }  // namespace locus

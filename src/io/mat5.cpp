@@ -109,6 +109,7 @@ Head read_head(ByteReader& reader) {
     throw_mat(reader.name(), "unknown array class", std::to_string(head.class_code));
   }
   head.variable.class_name = logical && head.class_code >= 6 ? "logical" : std::string(kClasses[head.class_code]);
+  if (head.complex) head.variable.class_name = "complex " + head.variable.class_name;
   head.variable.numeric = head.class_code >= kSparseClass && head.class_code <= 15 && !head.complex;
   // Opaque objects have no dimensions; what follows is their name.
   if (head.class_code != 17) {
@@ -191,23 +192,19 @@ std::vector<Mat5Entry> scan_mat5(ByteSpan bytes, std::string_view file) {
 }
 
 NdArray load_mat5(const Mat5Entry& entry, std::string_view where, const ReadLimits& limits) {
-  const auto count = checked_product(entry.variable.shape);
-  if (!count || *count > limits.array_bytes / sizeof(double)) {
-    throw_mat(where, "the variable is too large", "shape " + shape_text(entry.variable.shape));
-  }
+  const std::uint64_t count = checked_count(entry.variable.shape, where, limits);
   const Bytes whole = entry.compressed ? unpacked(entry.content, entry.swap, true, where, limits) : Bytes();
   ByteReader reader(entry.compressed ? ByteSpan(whole).subspan(8) : entry.content, where, entry.swap);
   const Head head = read_head(reader);
   NdArray array{.shape = head.variable.shape, .values = {}, .stored_type = head.variable.class_name};
   if (head.class_code == kSparseClass) {
     // A sparse matrix may be far larger than its file: allow what a file of this size can mean.
-    if (*count > (std::uint64_t{1} << 27) && *count / 4096 > reader.size())
-      throw_mat(where, "the sparse matrix is too large");
+    if (count > (std::uint64_t{1} << 27) && count / 4096 > reader.size()) throw_mat(where, "the sparse matrix is too large");
     array.values = load_sparse(reader, head.variable, where);
     return array;
   }
   const Element values = next_element(reader, "the values");
-  array.values = fortran_to_c_order(numbers_of(values, *count, entry.swap, where), array.shape);
+  array.values = fortran_to_c_order(numbers_of(values, count, entry.swap, where), array.shape);
   return array;
 }
 
@@ -248,9 +245,7 @@ std::vector<Mat5Entry> scan_mat4(ByteSpan bytes, std::string_view file) {
 
 NdArray load_mat4(const Mat5Entry& entry, std::string_view where, const ReadLimits& limits) {
   const auto dtype = static_cast<DType>(entry.type);
-  const std::uint64_t count = entry.content.size() / dtype_size(dtype);
-  if (count > limits.array_bytes / sizeof(double)) throw_mat(where, "the variable is too large");
-  std::vector<double> values(count);
+  std::vector<double> values(checked_count(entry.variable.shape, where, limits));
   convert_to_doubles(dtype, entry.content, entry.swap, values);
   return {entry.variable.shape, fortran_to_c_order(values, entry.variable.shape), entry.variable.class_name};
 }

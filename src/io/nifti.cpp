@@ -177,14 +177,6 @@ std::vector<NiftiExtension> parse_extensions(ByteSpan bytes, const NiftiHeader& 
   return extensions;
 }
 
-std::uint64_t checked_count(const NiftiHeader& h, std::string_view name, const ReadLimits& limits) {
-  const std::uint64_t count = *checked_product(h.shape);
-  if (count > limits.array_bytes / sizeof(double) || h.data_offset > limits.file_bytes) {
-    throw_nifti(name, "the image is too large", "shape " + shape_text(h.shape));
-  }
-  return count;
-}
-
 }  // namespace
 
 bool looks_like_nifti(ByteSpan bytes) {
@@ -207,7 +199,10 @@ NiftiImage parse_nifti(ByteSpan bytes, std::string_view name, const ReadLimits& 
   if (is_gzip(bytes)) {
     const Bytes head = inflate_prefix(bytes, DeflateFormat::kGzip, kSize2, name);
     const NiftiHeader h = parse_header(head, name);
-    const std::uint64_t needed = h.data_offset + checked_count(h, name, limits) * dtype_size(h.dtype);
+    if (h.data_offset > limits.array_bytes) {
+      throw_nifti(name, "impossible data offset", std::to_string(h.data_offset));
+    }
+    const std::uint64_t needed = h.data_offset + checked_count(h.shape, name, limits) * dtype_size(h.dtype);
     if (needed / kMaxDeflateRatio > bytes.size()) {
       throw_nifti(name, "the image declares more than the file holds", "shape " + shape_text(h.shape));
     }
@@ -216,7 +211,7 @@ NiftiImage parse_nifti(ByteSpan bytes, std::string_view name, const ReadLimits& 
   }
   image.header = parse_header(bytes, name);
   const NiftiHeader& h = image.header;
-  const std::uint64_t count = checked_count(h, name, limits);
+  const std::uint64_t count = checked_count(h.shape, name, limits);
   ByteReader reader(bytes, name, h.swap);
   reader.seek(h.data_offset, "the image data");
   const ByteSpan data = reader.take(count * dtype_size(h.dtype), "the image data of shape " + shape_text(h.shape));

@@ -167,15 +167,11 @@ NdArray parse_npy(ByteSpan bytes, std::string_view name, const ReadLimits& limit
       major == 1 ? reader.number<std::uint16_t>("the header length") : reader.number<std::uint32_t>("the header length");
   const NpyHeader header = DictParser(as_text(reader.take(length, "the header")), name).parse();
   const StoredType type = stored_type(header.descr, name);
-  const auto count = checked_product(header.shape);
-  if (!count || *count > limits.array_bytes / sizeof(double)) {
-    throw IoError(
-        {.what = "the array is too large", .where = std::string(name), .got = "shape " + shape_text(header.shape)});
-  }
-  const ByteSpan data = reader.take(*count * dtype_size(type.dtype), "the array of shape " + shape_text(header.shape));
-  NdArray array{.shape = header.shape, .values = std::vector<double>(*count), .stored_type = header.descr};
+  const std::uint64_t count = checked_count(header.shape, name, limits);
+  const ByteSpan data = reader.take(count * dtype_size(type.dtype), "the array of shape " + shape_text(header.shape));
+  NdArray array{.shape = header.shape, .values = std::vector<double>(count), .stored_type = header.descr};
   convert_to_doubles(type.dtype, data, type.swap, array.values);
-  if (header.fortran && *count > 0) array.values = fortran_to_c_order(array.values, array.shape);
+  if (header.fortran && count > 0) array.values = fortran_to_c_order(array.values, array.shape);
   return array;
 }
 

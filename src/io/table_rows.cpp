@@ -7,8 +7,25 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "io/table.h"
 
 namespace locus {
+namespace {
+
+// '#' before a blank or alone on its line; "#1" is a name.
+bool begins_comment(std::string_view text) {
+  return text.starts_with('#') && (text.size() == 1 || std::string_view(" \r\n").find(text[1]) != std::string_view::npos);
+}
+
+std::string_view without_comments(std::string_view text) {
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \r\n"), text.size()));
+    if (!begins_comment(text)) return text;
+    text.remove_prefix(std::min(text.find_first_of("\r\n"), text.size()));
+  }
+}
+
+}  // namespace
 
 char choose_delimiter(std::string_view text, std::string_view name) {
   const std::string lower = to_lower(name);
@@ -17,7 +34,7 @@ char choose_delimiter(std::string_view text, std::string_view name) {
   std::array<std::size_t, 4> counts{};  // tab, comma, semicolon, blank
   bool quoted = false;
   bool content = false;
-  for (const char c : text) {
+  for (const char c : without_comments(text)) {
     if (c == '"') quoted = !quoted;
     if (quoted) continue;
     if (c == '\n' || c == '\r') {
@@ -93,13 +110,56 @@ std::string RowReader::plain_cell() {
 }
 
 bool RowReader::next(std::vector<std::string>& cells) {
-  cells.clear();
+  if (begun_) return read_row(cells);
+  begun_ = true;
+  return read_first_row(cells);
+}
+
+bool RowReader::read_first_row(std::vector<std::string>& cells) {
+  std::vector<std::string> comment;
+  std::int64_t comment_line = 0;
   while (true) {
-    skip_blanks();
-    if (at_ >= text_.size()) return false;
-    if (!at_line_end()) break;
-    skip_line_end();
+    skip_blank_lines();
+    const bool is_comment = begins_comment(text_.substr(at_));
+    if (is_comment) {
+      ++at_;
+      skip_blanks();
+    }
+    if (at_line_end()) {  // an empty comment, or the end
+      if (at_ >= text_.size()) return false;
+      continue;
+    }
+    const std::size_t start = at_;
+    const std::int64_t start_line = line_;
+    read_row(cells);
+    if (is_comment) {
+      comment = cells;
+      comment_line = row_line_;
+      continue;
+    }
+    const bool words = std::any_of(comment.begin(), comment.end(), [](const std::string& c) { return !parse_cell(c); });
+    if (words && comment.size() == cells.size()) {
+      cells = std::move(comment);
+      row_line_ = comment_line;
+      at_ = start;
+      line_ = start_line;
+    }
+    return true;
   }
+}
+
+void RowReader::skip_blank_lines() {
+  skip_blanks();
+  while (at_ < text_.size() && at_line_end()) {
+    skip_line_end();
+    skip_blanks();
+  }
+}
+
+bool RowReader::read_row(std::vector<std::string>& cells) {
+  cells.clear();
+  skip_blank_lines();
+  if (at_ >= text_.size()) return false;
   row_line_ = line_;
   while (true) {
     skip_blanks();

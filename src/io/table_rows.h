@@ -8,7 +8,7 @@
 
 namespace locus {
 
-// ',' for CSV, tab for TSV, unless the first line speaks for another; see TableOptions.
+// ',' for CSV, tab for TSV, unless the first line that is no comment speaks for another; see TableOptions.
 char choose_delimiter(std::string_view text, std::string_view name);
 
 // Skips a UTF-8 byte order mark; IoError for UTF-16 and binary files.
@@ -20,12 +20,17 @@ class RowReader {
       : text_(text), name_(name), delimiter_(delimiter) {}
 
   // The next row that is not blank; false at the end. IoError for a quote that is not closed.
+  // Lines before the first row that begin with "# " are comments; the last of them is the first row when it has as many
+  // cells (numpy.savetxt writes headers so).
   bool next(std::vector<std::string>& cells);
   std::int64_t line() const { return row_line_; }  // where the last row began, from 1
 
  private:
   bool at_line_end() const { return at_ >= text_.size() || text_[at_] == '\n' || text_[at_] == '\r'; }
+  bool read_row(std::vector<std::string>& cells);
+  bool read_first_row(std::vector<std::string>& cells);
   void skip_line_end();
+  void skip_blank_lines();
   void skip_blanks();
   std::string quoted_cell();
   std::string plain_cell();
@@ -33,6 +38,7 @@ class RowReader {
   std::string_view text_;
   std::string_view name_;
   char delimiter_;
+  bool begun_ = false;
   std::size_t at_ = 0;
   std::int64_t line_ = 1;
   std::int64_t row_line_ = 0;

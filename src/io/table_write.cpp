@@ -12,10 +12,11 @@ std::string csv_row(std::span<const std::string> cells, char delimiter) {
     const std::string& cell = cells[i];
     if (i > 0) row += delimiter;
     // A lone empty cell would be a blank line, which readers skip; blanks at the ends would be trimmed; a byte order
-    // mark at the front of the file would be dropped.
+    // mark at the front of the file would be dropped; a first cell "#" or "# x" would be a comment.
     const bool quote = cell.find_first_of("\"\r\n") != std::string::npos || cell.find(delimiter) != std::string::npos ||
-                       trim(cell).size() != cell.size() || (cell.empty() && cells.size() == 1) ||
-                       cell.starts_with("\xef\xbb\xbf") || cell.starts_with("\xff\xfe") || cell.starts_with("\xfe\xff");
+                       trim(cell).size() != cell.size() || (cell.empty() && cells.size() == 1) || cell == "#" ||
+                       cell.starts_with("# ") || cell.starts_with("\xef\xbb\xbf") || cell.starts_with("\xff\xfe") ||
+                       cell.starts_with("\xfe\xff");
     if (!quote) {
       row += cell;
       continue;

@@ -9,6 +9,7 @@
 #include "core/hash.h"
 #include "core/parallel.h"
 #include "core/rng.h"
+#include "core/symmetry.h"
 #include "core/text.h"
 
 namespace locus {
@@ -20,6 +21,18 @@ TEST(PhiloxTest, matches_the_published_known_answers) {
             (PhiloxBlock{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   EXPECT_EQ(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
             (PhiloxBlock{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(SymmetryTest, infinities_and_nan_hide_no_difference) {
+  const double inf = HUGE_VAL, nan = std::nan("");
+  const auto symmetric = [](std::vector<double> v) { return is_symmetric(ConstMatD{v.data(), 2, 2}); };
+  EXPECT_TRUE(symmetric({1, 2, 2, 1}));
+  EXPECT_FALSE(symmetric({1, 2, 3, 1}));
+  EXPECT_FALSE(symmetric({inf, 2, 3, 1}));
+  EXPECT_TRUE(symmetric({inf, 2, 2, -inf}));
+  EXPECT_FALSE(symmetric({1, inf, -inf, 1}));
+  EXPECT_FALSE(symmetric({1, nan, 2, 1}));
+  EXPECT_TRUE(symmetric({1, nan, nan, 1}));
 }
 
 TEST(RngTest, streams_of_one_seed_differ_and_repeat) {

@@ -49,6 +49,22 @@ TEST(TableTest, whole_numbers_above_others_are_names) {
     EXPECT_EQ(parse_numeric_table(text, "t.csv").values.rows(), 2) << text;
 }
 
+TEST(TableTest, comments_stand_before_the_first_row_and_the_last_may_be_its_header) {
+  const NumericTable saved = parse_numeric_table("# a,b,c\n1,2,3\n4,5,6\n", "t.csv");  // numpy.savetxt(header="a,b,c")
+  EXPECT_EQ(saved.column_names, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(saved.values.rows(), 2);
+  const NumericTable blanks = parse_numeric_table("# made by x, y\n#\n#   \n  # left  right\n 1  2\n 3  4\n", "t.1D");
+  EXPECT_EQ(blanks.column_names, (std::vector<std::string>{"left", "right"}));
+  const NumericTable afni = parse_numeric_table("# a comment; and more\n\n 1  2\n 3  4\n", "t.1D");
+  EXPECT_TRUE(afni.column_names.empty());
+  EXPECT_EQ(afni.values(1, 1), 4.0);
+  EXPECT_EQ(parse_numeric_table("# 2 3 1\n1 2 3\n4 5 6\n", "t.txt").values.rows(), 2) << "sizes are no sample";
+  EXPECT_EQ(parse_numeric_table("#1\t#2\n1\t2\n", "t.1D").column_names, (std::vector<std::string>{"#1", "#2"}));
+  EXPECT_EQ(parse_table("# only\n# this\n", "t.csv").rows.size(), 0u);
+  const std::string late = error_text([] { parse_numeric_table("# x\n1,2\n# 3,4\n", "t.csv"); });
+  EXPECT_NE(late.find("t.csv:3"), std::string::npos) << late;
+}
+
 TEST(TableTest, numbers_names_and_missing_values) {
   const NumericTable t = parse_numeric_table("a,b,c\n1,n/a,-2.5e3\n,NaN,+4\ninf,-Inf,NA\n", "t.csv");
   EXPECT_EQ(t.column_names, (std::vector<std::string>{"a", "b", "c"}));
@@ -115,7 +131,7 @@ TEST(TableTest, complaints_name_line_column_and_text) {
 TEST(TableTest, any_text_survives_writing_and_reading) {
   const Scratch scratch;
   Rng rng(7, "table");
-  const std::string letters = "ab\",\n\r \t;1";
+  const std::string letters = "ab\",\n\r \t;1#";
   for (int round = 0; round < 200; ++round) {
     const std::size_t width = 1 + rng.below(4);
     Rows rows(1 + rng.below(5), std::vector<std::string>(width));
