@@ -98,6 +98,8 @@ put("table", "unclosed", '\x00a\n"b')
 put("table", "ragged", "\x00a,b\n1\n")
 put("table", "byte_order_mark", b"\x03\xef\xbb\xbf1;2\r3;4\r")
 put("table", "inner_byte_order_mark", b"\x00\n\n\xef\xbb\xbf\n1\n")
+put("table", "comments", "\x00# made, by\n#\n# a,b\n1,2\n")
+put("table", "comment_of_blanks", "\x02# 2 3\n 1  2\n 3  4\n# end\n")
 put("table", "range", "\x00x\n1e999\n-1e-999\n+inf\n")
 
 
