@@ -216,6 +216,7 @@ put("mat", "big_endian", mat5(array("x", 6, (1, 2), element(7, struct.pack(">2f"
 put("mat", "huge", mat5(array("x", 6, (0x7FFFFFFF, 0x7FFFFFFF), element(9, bytes(8)))))
 put("mat", "negative", mat5(array("x", 6, (-2, 2), element(9, bytes(8)))))
 put("mat", "sparse_bad", mat5(array("s", 5, (2, 1), element(5, struct.pack("<2i", 9, 1)), element(5, struct.pack("<2i", 0, 2)), element(9, bytes(16)))))
+put("mat", "sparse_nan", mat5(array("s", 5, (2, 1), element(5, struct.pack("<2i", 0, 1)), element(7, struct.pack("<2f", 0, float("nan"))), element(9, bytes(16)))))
 put("mat", "version4", struct.pack("<5i", 0, 2, 1, 0, 2) + b"x\0" + struct.pack("<2d", 1, 2))
 put("mat", "version4_big", struct.pack(">5i", 1050, 1, 2, 0, 2) + b"x\0" + b"ab")
 

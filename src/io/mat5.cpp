@@ -135,7 +135,9 @@ std::vector<double> load_sparse(ByteReader& reader, const MatVariable& variable,
   const Element jc = next_element(reader, "the sparse columns");
   const Element pr = next_element(reader, "the sparse values");
   const std::vector<double> starts = numbers_of(jc, cols + 1, reader.swap(), where);
-  if (starts.back() < 0 || starts.back() > static_cast<double>(ir.data.size())) throw_mat(where, "damaged sparse matrix");
+  // Negated, so that NaN is refused too: damaged files may give positions as fractions.
+  if (!(starts.back() >= 0 && starts.back() <= static_cast<double>(ir.data.size())))
+    throw_mat(where, "damaged sparse matrix");
   const auto count = static_cast<std::uint64_t>(starts.back());
   const std::vector<double> row_of = numbers_of(ir, count, reader.swap(), where);
   // MATLAB tags the values of a logical sparse matrix as doubles but writes one byte each.
