@@ -210,6 +210,11 @@ void validate_data(const RunConfig& c) {
 
 }  // namespace
 
+int RunConfig::position_axes() const {
+  if (pe.positions == PePositions::kIndex) return 1;
+  return pe.positions == PePositions::kData && study == Study::kMasked ? 3 : 2;
+}
+
 bool PeConfig::is_trained() const {
   if (trainable != Trainable::kAuto) return trainable == Trainable::kYes;
   return kind == PeKind::kLearned || kind == PeKind::kLaplacian || kind == PeKind::kRelative || kind == PeKind::kT5;

@@ -164,6 +164,8 @@ struct RunConfig {
   SeriesConfig series;
   MaskConfig mask;
   NmarConfig nmar;
+
+  int position_axes() const;  // coordinates a token: 1 for its index, 2 on the grid of a puzzle, 3 for a region
 };
 
 // The fields of `config`, bound to it: the one description everything else is derived from.

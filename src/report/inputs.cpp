@@ -214,7 +214,7 @@ std::string Measure::show_difference(double value) const {
 
 std::string encoding_name(const RunConfig& c) {
   const PeConfig& p = c.pe;
-  const std::string dims = p.positions == PePositions::kGrid ? "2-D " : p.positions == PePositions::kData ? "n-D " : "1-D ";
+  const std::string dims = fmt::format("{}-D ", c.position_axes());
   const std::string causal = c.model.attention_mask == AttentionMask::kCausal ? " (causal)" : "";
   std::string name;
   switch (p.kind) {

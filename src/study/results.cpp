@@ -25,7 +25,7 @@ std::string encoding_label(const RunConfig& c) {
   }
   if (c.pe.kind == PeKind::kSinusoidal && c.pe.is_trained()) label += " learnable";
   if (c.pe.kind != PeKind::kLearned && c.pe.kind != PeKind::kNone && c.pe.kind != PeKind::kLaplacian) {
-    label += c.pe.positions == PePositions::kIndex ? " 1-D" : c.pe.positions == PePositions::kGrid ? " 2-D" : " 3-D";
+    label += fmt::format(" {}-D", c.position_axes());
   }
   if (c.model.layers == 0) label = c.model.head_hidden > 0 ? "MLP baseline" : "logistic baseline";
   if (c.model.attention_mask == AttentionMask::kCausal) label += ", causal";

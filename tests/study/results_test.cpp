@@ -27,6 +27,12 @@ TEST(EncodingLabelTest, tells_runs_apart_that_a_table_must_not_average) {
   EXPECT_EQ(encoding_label(c), "sinusoidal 2-D, dropout");
   c.pe.dropout_at_eval = true;
   EXPECT_EQ(encoding_label(c), "sinusoidal 2-D, dropout at evaluation");
+  RunConfig spatial;
+  spatial.pe.kind = PeKind::kRotary;
+  spatial.pe.positions = PePositions::kData;
+  EXPECT_EQ(encoding_label(spatial), "rotary 2-D") << "the cells of a puzzle";
+  spatial.study = Study::kMasked;
+  EXPECT_EQ(encoding_label(spatial), "rotary 3-D");
   RunConfig random;
   random.pe.sigma = 1;
   random.pe.trainable = Trainable::kNo;
