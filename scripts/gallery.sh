@@ -9,6 +9,7 @@ LOCUS=${LOCUS:-build/release/locus}
 runs=build/gallery
 pictures=docs/gallery
 mkdir -p "$pictures"
+current_samples "$runs"
 
 say "Latin squares"
 sample_lst "$runs/lst" 0.1,0.5,2 model.width=64 model.mlp_width=256 optim.lr=1e-3 stop.epochs=20 watch.eval_every=1

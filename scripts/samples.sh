@@ -1,6 +1,17 @@
 # Small real studies for pictures and for the browser: Latin squares, a simulated network, regions in space. Sourced.
 # shellcheck shell=bash
 
+# current_samples FOLDER: an empty folder, or the runs of an earlier call when settings and scripts are still the same: a page
+# must not mix them with those of another version.
+current_samples() {
+  local stamp
+  stamp=$({ "$LOCUS" config --json && cat configs/*/*.toml "${BASH_SOURCE[0]}" "$0"; } | sha256sum)
+  [[ -f $1/stamp && $(<"$1/stamp") == "$stamp" ]] && return
+  rm -rf "$1"
+  mkdir -p "$1"
+  echo "$stamp" >"$1/stamp"
+}
+
 # made_up_regions FOLDER: 60 regions on two half ellipsoids in six networks and 500 frames of their signals, as CSV. The
 # numbers come from a generator written out here, so that every machine gets the same.
 made_up_regions() {

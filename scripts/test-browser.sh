@@ -10,7 +10,8 @@ LOCUS=build/release/locus
 folder=$PWD/build/browser
 runs=$PWD/build/browser-runs
 rm -rf "$folder"
-mkdir -p "$folder" "$runs"
+mkdir -p "$folder"
+current_samples "$runs"
 
 # Real runs, as short as they may be; finished ones are kept between calls.
 say "training small models into $runs"
