@@ -14,7 +14,6 @@
 #include "report/report.h"
 #include "run/run_record.h"
 #include "study/datasets.h"
-#include "study/signature.h"
 #include "train/trainer.h"
 
 namespace locus::cli {
@@ -73,7 +72,6 @@ int run_demo(const DemoOptions& options, const std::string& command_line) {
     setup.dataset = &dataset;
     setup.out = (fs::path(out) / run.name).string();
     setup.command = command_line;
-    setup.signature = behaviour_signature();
     setup.threads = thread_count(options);
     ProgressLine line(options.quiet, fmt::format("{:<24}", run.title));
     TrainHooks hooks;

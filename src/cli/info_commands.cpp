@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "config/load.h"
+#include "config/signature_pins.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "io/array.h"
@@ -142,16 +143,27 @@ int run_encodings(const CommonOptions& options) {
 
 int run_selfcheck(const CommonOptions& options) {
   nlohmann::ordered_json json;
-  for (const SignatureLine& line : behaviour_lines()) {
-    json["losses"][line.name] = line.losses;
+  const std::vector<SignatureLine> lines = behaviour_lines();
+  for (const SignatureLine& line : lines) {
+    json["losses"][line.name()] = line.losses;
     if (options.json) continue;
-    std::string text = fmt::format("{:<18}", line.name);
+    std::string text = fmt::format("{:<18}", line.name());
     for (const double loss : line.losses) text += fmt::format(" {:.4f}", loss);
     print_line(text);
   }
-  json["signature"] = behaviour_signature();
-  print_line(options.json ? json.dump(1) : "signature " + behaviour_signature());
-  return kExitDone;
+  bool as_pinned = true;
+  for (const std::string_view encoding : kPeKindNames) {
+    const std::string got = encoding_signature(lines, encoding);
+    const std::string expected = pinned_signature(encoding).hash;
+    json["encodings"][std::string(encoding)] = {{"computed", got}, {"pinned", expected}};
+    as_pinned = as_pinned && got == expected;
+    if (!options.json)
+      print_line(fmt::format("{:<18} {} {}", encoding, got, got == expected ? "as pinned" : "pinned is " + expected));
+  }
+  json["signature"] = signature_of(lines);
+  json["as_pinned"] = as_pinned;
+  print_line(options.json ? json.dump(1) : "signature " + signature_of(lines));
+  return as_pinned ? kExitDone : kExitFailed;
 }
 
 int run_config(const ConfigOptions& options) {

@@ -14,7 +14,6 @@
 #include "core/parallel.h"
 #include "core/text.h"
 #include "io/file.h"
-#include "study/signature.h"
 #include "study/sweep_estimate.h"
 #include "study/sweep_run.h"
 
@@ -172,7 +171,8 @@ void print_outcome(const SweepOptions& options, const SweepPlan& plan, const Swe
 }  // namespace
 
 int run_sweep(const SweepOptions& options, const std::string& program, const std::string&) {
-  const SweepPlan plan = make_plan(load_sweep({options.file, options.overrides, options.when}), behaviour_signature());
+  SweepPlan plan = make_plan(load_sweep({options.file, options.overrides, options.when}));
+  if (!options.out.empty()) SweepFolder(options.out).adopt(plan);
   const std::vector<std::int64_t> chosen = chosen_cells(options, plan);
   const int threads = std::max(1, options.threads);
   const int jobs = options.jobs > 0 ? options.jobs : std::max(1, usable_cores() / threads);

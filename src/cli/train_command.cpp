@@ -15,7 +15,6 @@
 #include "run/layout.h"
 #include "run/run_record.h"
 #include "study/datasets.h"
-#include "study/signature.h"
 #include "train/trainer.h"
 
 namespace locus::cli {
@@ -153,7 +152,6 @@ int train_in(const RunConfig& config, Dataset& dataset, const TrainOptions& opti
   setup.dataset = &dataset;
   setup.out = options.out;
   setup.command = command_line;
-  setup.signature = behaviour_signature();
   setup.threads = threads;
   ProgressLine line(options.quiet, "");
   TrainHooks hooks;

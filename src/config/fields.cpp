@@ -6,6 +6,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "config/renamed_keys.h"
 #include "core/error.h"
 #include "core/text.h"
 
@@ -246,12 +247,7 @@ const Field& FieldList::find(std::string_view path, const std::string& where) co
   for (const Field& f : fields_) {
     if (f.path == path) return f;
   }
-  const std::string nearest = nearest_name(path, names());
-  throw ConfigError({.what = "unknown key",
-                     .where = where,
-                     .got = std::string(path),
-                     .expected = "",
-                     .hint = nearest.empty() ? "`locus config` lists every key" : fmt::format("did you mean {}?", nearest)});
+  throw unknown_key(path, where, names());
 }
 
 }  // namespace locus

@@ -8,8 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "config/identity.h"
+#include "config/renamed_keys.h"
 #include "core/error.h"
-#include "core/hash.h"
 #include "core/text.h"
 
 namespace locus {
@@ -50,16 +51,26 @@ FieldValue node_value(const toml::node& node, const std::string& path, const std
   throw ConfigError({.what = path + ": dates and times are no configuration values", .where = position(node, where)});
 }
 
-void apply_table(const FieldList& list, const toml::table& table, const std::string& prefix, const std::string& where) {
+// Who wrote a text: what the program wrote itself, perhaps an earlier version, may name keys as they were called then.
+enum class Author { kUser, kProgram };
+
+struct TomlPlace {
+  std::string prefix;  // of the keys in this table
+  std::string where;
+  Author author = Author::kUser;
+};
+
+void apply_table(const FieldList& list, const toml::table& table, const TomlPlace& place) {
   for (const auto& [key, node] : table) {
-    const std::string path = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
+    const std::string path = place.prefix.empty() ? std::string(key.str()) : place.prefix + "." + std::string(key.str());
     if (const toml::table* inner = node.as_table()) {
-      apply_table(list, *inner, path, where);
+      apply_table(list, *inner, {path, place.where, place.author});
       continue;
     }
     if (path == "base") continue;
-    const std::string at = position(node, where);
-    list.find(path, at).set(node_value(node, path, where), at);
+    const std::string at = position(node, place.where);
+    const std::string name = place.author == Author::kProgram ? key_name_now(path) : path;
+    list.find(name, at).set(node_value(node, path, place.where), at);
   }
 }
 
@@ -100,7 +111,7 @@ void load_file(RunConfig& config, const std::string& path, int depth) {
     load_file(config, (fs::path(path).parent_path() / *name).string(), depth + 1);
   }
   const FieldList list = describe(config);
-  apply_table(list, table, "", path);
+  apply_table(list, table, {"", path, Author::kUser});
 }
 
 nlohmann::json json_value(const FieldValue& value) {
@@ -129,7 +140,7 @@ void load_toml_file(RunConfig& config, const std::string& path) { load_file(conf
 
 void load_toml_text(RunConfig& config, std::string_view text, const std::string& where) {
   const FieldList list = describe(config);
-  apply_table(list, parse(text, where), "", where);
+  apply_table(list, parse(text, where), {"", where, Author::kProgram});
 }
 
 void apply_override(RunConfig& config, std::string_view assignment) {
@@ -190,26 +201,19 @@ RunConfig run_config_from_json(const nlohmann::json& json, const std::string& wh
   const FieldList list = describe(config);
   for (const auto& [key, value] : json.items()) {
     if (!value.is_object()) {
-      list.find(key, where).set(from_json_value(value, key, where), where);
+      list.find(key_name_now(key), where).set(from_json_value(value, key, where), where);
       continue;
     }
     for (const auto& [inner, v] : value.items()) {
       const std::string path = key + "." + inner;
-      list.find(path, where).set(from_json_value(v, path, where), where);
+      list.find(key_name_now(path), where).set(from_json_value(v, path, where), where);
     }
   }
   return config;
 }
 
 std::string config_hash(const RunConfig& config, std::string_view data_hash) {
-  RunConfig copy = config;
-  std::string text;
-  const FieldList list = describe(copy);
-  for (const Field& f : list.fields()) {
-    if (f.identity) text += f.path + "=" + f.text() + "\n";
-  }
-  text += "data=" + std::string(data_hash) + "\n";
-  return sha256_hex(text).substr(0, 16);
+  return config_identity(config, data_hash).current;
 }
 
 }  // namespace locus

@@ -53,9 +53,13 @@ std::int64_t stored_count(const TensorFile& state, const char* key) {
   return *number;
 }
 
-void require_stamp(const TensorFile& state, const char* key, const std::string& expected, const char* what) {
+std::string stamp_of(const TensorFile& state, const char* key) {
   const auto it = state.metadata.find(key);
-  const std::string got = it == state.metadata.end() ? "nothing" : it->second;
+  return it == state.metadata.end() ? "nothing" : it->second;
+}
+
+void require_stamp(const TensorFile& state, const char* key, const std::string& expected, const char* what) {
+  const std::string got = stamp_of(state, key);
   if (got != expected) throw_unusable(state.source, what, got, expected);
 }
 
@@ -87,12 +91,14 @@ void write_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, cons
   });
 }
 
-LoadedCheckpoint read_checkpoint(const fs::path& folder, const std::string& config_hash) {
+LoadedCheckpoint read_checkpoint(const fs::path& folder, const IdentityHashes& hashes) {
   LoadedCheckpoint loaded;
   loaded.state = read_own(folder / run_files::kState);
   const TensorFile& state = loaded.state;
   require_stamp(state, kFormatKey, std::to_string(kRunFormat), "a checkpoint of another format");
-  require_stamp(state, kHashKey, config_hash, "the checkpoint belongs to another run");
+  if (const std::string hash = stamp_of(state, kHashKey); !hashes.knows(hash)) {
+    throw_unusable(state.source, "the checkpoint belongs to another run", hash, hashes.current);
+  }
   loaded.step = stored_count(state, kStepKey);
   loaded.metrics = {stored_count(state, kRowsKey), stored_count(state, kCsvKey)};
   if (number_of_name(folder.filename().string()) != loaded.step) {

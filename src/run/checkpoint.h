@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "config/identity.h"
 #include "io/safetensors.h"
 #include "run/metrics.h"
 
@@ -52,7 +53,7 @@ void write_model(const std::filesystem::path& folder, const ModelFiles& model);
 void write_checkpoint(const std::filesystem::path& folder, const Checkpoint& checkpoint, const CheckpointStamp& stamp);
 
 // IoError that says what is wrong: missing, truncated, altered, of another run, or files of several checkpoints mixed.
-LoadedCheckpoint read_checkpoint(const std::filesystem::path& folder, const std::string& config_hash);
+LoadedCheckpoint read_checkpoint(const std::filesystem::path& folder, const IdentityHashes& hashes);
 
 // A folder with model.safetensors, or such a file itself (it may come from elsewhere and have no checksum).
 LoadedModel load_model_file(const std::filesystem::path& path);

@@ -38,9 +38,9 @@ void add_start(Json& json, const RunIdentity& identity) {
 Json make_manifest(const RunIdentity& identity) {
   Json json;
   json["format"] = kRunFormat;
-  json["config_hash"] = identity.config_hash;
+  json["config_hash"] = identity.hashes.current;
   json["data_hash"] = identity.data_hash;
-  json["signature"] = identity.signature;
+  json["signature"] = identity.signature.hash;
   add_start(json, identity);
   json["study"] = kStudyNames[static_cast<std::size_t>(identity.config.study)];
   json["data"] = identity.data;
@@ -62,7 +62,8 @@ Json make_manifest(const RunIdentity& identity) {
 void note_resume(Json& manifest, const RunIdentity& identity) {
   Json entry;
   add_start(entry, identity);
-  if (identity.signature != manifest_text(manifest, "signature")) entry["signature"] = identity.signature;
+  if (!same_behaviour(manifest_text(manifest, "signature"), identity.signature))
+    entry["signature"] = identity.signature.hash;
   if (!manifest.contains("resumed") || !manifest["resumed"].is_array()) manifest["resumed"] = Json::array();
   manifest["resumed"].push_back(std::move(entry));
 }

@@ -125,16 +125,17 @@ void RunDirectory::probe(const fs::path& path, const RunConfig& config, const Ru
 }
 
 RunDirectory RunDirectory::open_for_training(const fs::path& path, const RunIdentity& identity, const RunOptions& options) {
-  LOCUS_CHECK(!identity.config_hash.empty() && options.keep_checkpoints >= 1, "a run has a hash and keeps a checkpoint");
+  LOCUS_CHECK(!identity.hashes.current.empty() && options.keep_checkpoints >= 1, "a run has a hash and keeps a checkpoint");
   require_name(path);
   folder_state(path);
   require_space(path, options.disk_bytes);
   RunDirectory run;
   run.path_ = path;
   run.keep_checkpoints_ = options.keep_checkpoints;
-  run.config_hash_ = identity.config_hash;
+  run.config_hash_ = identity.hashes.current;
+  run.hashes_ = identity.hashes;
   run.data_hash_ = identity.data_hash;
-  run.signature_ = identity.signature;
+  run.signature_ = identity.signature.hash;
   const fs::path made = first_missing(path);
   bool starting = false;
   try {
@@ -188,12 +189,12 @@ void RunDirectory::resume(const RunIdentity& identity) {
     refuse(path_, "the folder holds a damaged run", manifest_problem + "; " + config_problem);
   }
   if (!differences.empty()) refuse_other_config(path_, std::move(differences));
-  if (manifest_problem.empty() && stored_hash != identity.config_hash) {
+  if (manifest_problem.empty() && !identity.hashes.knows(stored_hash)) {
     if (!config_problem.empty()) refuse(path_, "the folder holds a run of another configuration", config_problem);
     const std::string stored_data = manifest_text(manifest, "data_hash");
     if (stored_data == identity.data_hash) {
       refuse(path_, "the folder holds a run of another version of the program, which knew other settings",
-             fmt::format("configuration {} (there: {})", identity.config_hash, stored_hash));
+             fmt::format("configuration {} (there: {})", identity.hashes.current, stored_hash));
     }
     refuse(path_, "the folder holds a run of the same configuration with other data",
            fmt::format("data {} (there: {})", identity.data_hash, stored_data));
@@ -201,13 +202,15 @@ void RunDirectory::resume(const RunIdentity& identity) {
   if (!manifest_problem.empty()) {
     warnings_.push_back(manifest_problem + "; it was written anew");
     manifest = make_manifest(identity);
+  } else {
+    config_hash_ = stored_hash;
   }
   if (!config_problem.empty()) warnings_.push_back(config_problem + "; it was written anew");
-  if (const std::string before = manifest_text(manifest, "signature"); before != identity.signature) {
+  if (const std::string before = manifest_text(manifest, "signature"); !same_behaviour(before, identity.signature)) {
     warnings_.push_back(fmt::format(
         "this program computes differently from the one that began the run (signature {}, there: {}); the result will be "
         "that of neither alone",
-        identity.signature, before));
+        identity.signature.hash, before));
   }
   note_resume(manifest, identity);
   write_manifest(manifest_path, manifest);
@@ -252,7 +255,7 @@ CheckpointSearch RunDirectory::load_latest_checkpoint() {
   CheckpointSearch search;
   for (const CheckpointEntry& entry : list_checkpoints(path_ / run_files::kCheckpoints)) {
     try {
-      search.checkpoint = read_checkpoint(entry.path, config_hash_);
+      search.checkpoint = read_checkpoint(entry.path, hashes_);
       break;
     } catch (const Error& e) {
       damaged_.insert(entry.step);

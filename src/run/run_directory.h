@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "config/identity.h"
 #include "config/run_config.h"
 #include "run/checkpoint.h"
 #include "run/dataset_info.h"
@@ -34,9 +35,9 @@ struct ParameterInfo {
 // What a run is (config, hashes) and how it was started (the rest).
 struct RunIdentity {
   RunConfig config;
-  std::string config_hash;
+  IdentityHashes hashes;  // of the configuration and the data
   std::string data_hash;
-  std::string signature;  // of the program's behaviour; a change is a warning on resume
+  PinnedSignature signature;  // of the encoding's behaviour; a change is a warning on resume
   std::string command;
   std::int64_t threads = 1;
   std::map<std::string, std::string> data;
@@ -95,7 +96,8 @@ class RunDirectory {
   RunLock lock_;
   MetricsWriter metrics_;
   AppendFile log_;
-  std::string config_hash_;
+  std::string config_hash_;  // the one that the run began with: of version 1 in an old folder
+  IdentityHashes hashes_;    // what checkpoints may be stamped with
   std::string data_hash_;
   std::string signature_;
   int keep_checkpoints_ = 2;

@@ -58,8 +58,8 @@ KeptResults keep_results(const std::vector<std::string>& dirs, const std::string
     if (const Json analyses = flat_analyses(path.string()); !analyses.empty()) json["analyses"] = analyses;
     json["commit"] = run.manifest.value("commit", "unknown");
     const std::string label = std::regex_replace(encoding_label(*run.config), std::regex("[^A-Za-z0-9.]+"), "-");
-    const std::string file =
-        (fs::path(to) / fmt::format("{}-seed{}-{}.json", label, run.config->seed, run.config_hash.substr(0, 8))).string();
+    const std::string digits = run.config_hash.substr(run.config_hash.find('-') + 1, 8);  // without the version
+    const std::string file = (fs::path(to) / fmt::format("{}-seed{}-{}.json", label, run.config->seed, digits)).string();
     write_file_atomic(file, json.dump(1) + "\n");
     kept.written.push_back(file);
   }

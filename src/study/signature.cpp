@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "core/hash.h"
 #include "kernels/reference/encoder.h"
 #include "model/structure.h"
@@ -13,6 +15,7 @@ namespace locus {
 namespace {
 
 constexpr int kSteps = 6;
+constexpr std::size_t kDigits = 12;
 
 RunConfig tiny_config(PeKind kind) {
   RunConfig c;
@@ -58,7 +61,18 @@ reference::Batch batch_of(const BatchData& b) {
   return out;
 }
 
-SignatureLine run_line(const RunConfig& config, const Dataset& dataset, std::string name) {
+// Each optimiser with the settings that only it has.
+RunConfig with_optimizer(RunConfig c, OptimizerKind kind) {
+  c.optim.kind = kind;
+  if (kind == OptimizerKind::kSgd) {
+    c.optim.momentum = 0.9;
+    c.optim.clip_norm = 1;
+  }
+  if (kind == OptimizerKind::kAdamW) c.optim.weight_decay = 0.1;
+  return c;
+}
+
+std::vector<double> losses_of(const RunConfig& config, const Dataset& dataset) {
   const ModelStructure s = make_structure(config, model_shape(dataset), pe_data(dataset));
   const reference::Spec spec = spec_of(s, dataset);
   std::vector<float> params(static_cast<std::size_t>(s.layout.floats()));
@@ -67,7 +81,7 @@ SignatureLine run_line(const RunConfig& config, const Dataset& dataset, std::str
   Optimizer optimizer(config.optim, s.layout);
   TrainingBatches batches(dataset, config, s.shape);
   BatchData batch;
-  SignatureLine line{std::move(name), {}};
+  std::vector<double> losses;
   for (int step = 0; step < kSteps; ++step) {
     batches.fill(step, batch);
     reference::Params<double> p;
@@ -75,7 +89,7 @@ SignatureLine run_line(const RunConfig& config, const Dataset& dataset, std::str
       p[slot.name] = std::vector<double>(params.data() + slot.offset, params.data() + slot.offset + slot.size);
     }
     const auto result = reference::loss_and_gradients(spec, p, batch_of(batch));
-    line.losses.push_back(result.loss);
+    losses.push_back(result.loss);
     for (const TensorSlot& slot : s.layout.slots()) {
       if (!slot.trained) continue;
       const std::vector<double>& g = result.gradients.at(slot.name);
@@ -84,7 +98,7 @@ SignatureLine run_line(const RunConfig& config, const Dataset& dataset, std::str
     }
     optimizer.update(step, grads.data(), params.data(), {});
   }
-  return line;
+  return losses;
 }
 
 }  // namespace
@@ -97,33 +111,31 @@ std::vector<SignatureLine> behaviour_lines(const std::function<void(RunConfig&)>
   const Dataset dataset = make_dataset(changed(tiny_config(PeKind::kNone)));
   std::vector<SignatureLine> lines;
   for (std::size_t k = 0; k < kPeKindNames.size(); ++k) {
-    lines.push_back(run_line(changed(tiny_config(static_cast<PeKind>(k))), dataset, std::string(kPeKindNames[k]) + "/adam"));
+    for (std::size_t o = 0; o < kOptimizerNames.size(); ++o) {
+      const RunConfig config = changed(with_optimizer(tiny_config(static_cast<PeKind>(k)), static_cast<OptimizerKind>(o)));
+      lines.push_back({std::string(kPeKindNames[k]), std::string(kOptimizerNames[o]), losses_of(config, dataset)});
+    }
   }
-  RunConfig sgd = tiny_config(PeKind::kLearned);
-  sgd.optim.kind = OptimizerKind::kSgd;
-  sgd.optim.momentum = 0.9;
-  sgd.optim.clip_norm = 1;
-  lines.push_back(run_line(changed(sgd), dataset, "learned/sgd"));
-  RunConfig decay = tiny_config(PeKind::kLearned);
-  decay.optim.kind = OptimizerKind::kAdamW;
-  decay.optim.weight_decay = 0.1;
-  lines.push_back(run_line(changed(decay), dataset, "learned/adamw"));
   return lines;
 }
 
-std::string signature_of(const std::vector<SignatureLine>& lines) {
+std::string encoding_signature(const std::vector<SignatureLine>& lines, std::string_view encoding) {
   std::string text;
   for (const SignatureLine& line : lines) {
-    text += line.name;
+    if (line.encoding != encoding) continue;
+    text += line.name();
     for (const double loss : line.losses) text += fmt::format(" {:.4f}", loss);
     text += '\n';
   }
-  return sha256_hex(text).substr(0, 12);
+  return sha256_hex(text).substr(0, kDigits);
 }
 
-std::string behaviour_signature() {
-  static const std::string signature = signature_of(behaviour_lines());
-  return signature;
+std::string signature_of(const std::vector<SignatureLine>& lines) {
+  std::set<std::string> encodings;
+  for (const SignatureLine& line : lines) encodings.insert(line.encoding);
+  std::string text;
+  for (const std::string& encoding : encodings) text += encoding + " " + encoding_signature(lines, encoding) + "\n";
+  return sha256_hex(text).substr(0, kDigits);
 }
 
 }  // namespace locus

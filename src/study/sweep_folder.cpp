@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 #include <utility>
 
 #include "core/error.h"
@@ -52,6 +53,17 @@ void SweepFolder::prepare() const {
   for (const fs::path& p : {path_, plans(), cells()}) {
     ensure_writable_directory(p);
     remove_stale_temporaries(p);
+  }
+}
+
+void SweepFolder::adopt(SweepPlan& plan) const {
+  std::unordered_set<std::string> there;
+  std::error_code code;
+  for (fs::directory_iterator it(cells(), code), end; !code && it != end; it.increment(code))
+    there.insert(it->path().filename().string());
+  for (SweepCell& cell : plan.cells) {
+    const bool begun = there.count(cell.version1) != 0 || there.count(failure(cell.version1).filename().string()) != 0;
+    if (!cell.version1.empty() && begun && there.count(cell.hash) == 0) cell.hash = cell.version1;
   }
 }
 

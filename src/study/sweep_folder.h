@@ -43,6 +43,8 @@ class SweepFolder {
   std::filesystem::path lock(const std::string& hash) const { return cells() / (hash + ".lock"); }
   std::filesystem::path failure(const std::string& hash) const { return cells() / (hash + ".failure.json"); }
 
+  // Cells that an earlier version began in this folder keep the name that they have here.
+  void adopt(SweepPlan& plan) const;
   CellOutcome outcome(const std::string& hash) const;
   void record_failure(const std::string& hash, const std::string& name, const CellOutcome& outcome) const;
   void write_plan(const SweepPlan& plan) const;

@@ -19,9 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How often a checkpoint is written and how long one process may last change nothing in a finished cell.
-constexpr std::array<std::string_view, 3> kWithoutEffect = {"stop.seconds", "watch.checkpoint_every",
-                                                            "watch.checkpoint_seconds"};
 // Fields that say where data come from; a change of one of them asks for a new look at the files.
 constexpr std::array<std::string_view, 9> kDataFields = {"study",         "lst.source",      "lst.dir",
                                                          "series.source", "series.files",    "series.test_files",
@@ -30,20 +27,20 @@ constexpr std::array<std::string_view, 9> kDataFields = {"study",         "lst.s
 // One case while its cells are made: a configuration to set and the texts of all its fields.
 class CellMaker {
  public:
-  CellMaker(const SweepSpec& spec, std::size_t base, const std::string& signature, FileHashes& files)
+  CellMaker(const SweepSpec& spec, std::size_t base, const CellIdentity& identity, FileHashes& files)
       : spec_(spec),
         base_(base),
-        signature_(signature),
+        identity_(identity),
         files_(files),
         start_(spec.cases[base].base),
         config_(start_),
-        list_(describe(config_)) {
+        list_(identity.fields(config_)),
+        hashes_(list_, *identity.table) {
     for (std::size_t i = 0; i < list_.fields().size(); ++i) {
       const Field& f = list_.fields()[i];
       place_[f.path] = i;
       start_values_.push_back(f.value());
       start_texts_.push_back(f.text());
-      counts_.push_back(std::find(kWithoutEffect.begin(), kWithoutEffect.end(), f.path) == kWithoutEffect.end());
     }
     for (const std::string_view key : kDataFields) data_places_.push_back(place(std::string(key)));
   }
@@ -73,7 +70,9 @@ class CellMaker {
       parts.hint += "; or leave such cells out with [[skip]] or [[when]]";
       throw ConfigError(parts);
     }
-    cell.hash = hash();
+    const IdentityHashes names = hashes();
+    cell.hash = names.current;
+    cell.version1 = names.version1;
     return true;
   }
 
@@ -105,30 +104,27 @@ class CellMaker {
     std::sort(cell.off.begin(), cell.off.end());
   }
 
-  std::string hash() {
-    std::string text;
-    for (std::size_t i = 0; i < texts_.size(); ++i) {
-      if (counts_[i]) text += list_.fields()[i].path + "=" + texts_[i] + "\n";
-    }
+  IdentityHashes hashes() {
     std::string choice;
     for (const std::size_t i : data_places_) choice += texts_[i] + "\n";
     const auto [it, fresh] = data_.try_emplace(choice);
     if (fresh) it->second = data_identity(config_, files_);
-    return sha256_hex(text + "data=" + it->second + "\nsignature=" + signature_ + "\n").substr(0, 16);
+    const std::string_view encoding = kPeKindNames[static_cast<std::size_t>(config_.pe.kind)];
+    return hashes_.cell(texts_, it->second, pinned_signature(encoding, identity_.signatures));
   }
 
   const SweepSpec& spec_;
   std::size_t base_;
-  std::string signature_;
+  const CellIdentity& identity_;
   FileHashes& files_;
   RunConfig start_;
   RunConfig config_;
   FieldList list_;
+  IdentityMaker hashes_;
   std::map<std::string, std::size_t> place_;
   std::vector<FieldValue> start_values_;
   std::vector<std::string> start_texts_;
   std::vector<std::string> texts_;
-  std::vector<bool> counts_;
   std::vector<std::size_t> data_places_;
   std::map<std::string, std::string> data_;
 };
@@ -236,7 +232,7 @@ std::string data_identity(const RunConfig& config, FileHashes& files) {
   return sha256_hex(text);
 }
 
-SweepPlan make_plan(const SweepSpec& spec, const std::string& signature) {
+SweepPlan make_plan(const SweepSpec& spec, const CellIdentity& identity) {
   SweepPlan plan;
   plan.metric = spec.metric;
   FileHashes files;
@@ -244,7 +240,7 @@ SweepPlan make_plan(const SweepSpec& spec, const std::string& signature) {
   for (std::size_t i = 0; i < spec.cases.size(); ++i) {
     plan.bases.push_back(spec.cases[i].base);
     plan.cases.push_back(spec.cases[i].name);
-    CellMaker maker(spec, i, signature, files);
+    CellMaker maker(spec, i, identity, files);
     add_case(spec, maker, i, cells);
   }
   std::stable_sort(cells.begin(), cells.end(), [](const SweepCell& a, const SweepCell& b) { return a.seed < b.seed; });

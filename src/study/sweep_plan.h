@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "config/identity.h"
 #include "study/sweep_spec.h"
 
 namespace locus {
@@ -18,7 +20,8 @@ struct SweepSetting {
 
 struct SweepCell {
   std::int64_t index = 0;
-  std::string hash;                    // 16 hexadecimal digits: same hash, same result
+  std::string hash;                    // its name: same hash, same result
+  std::string version1;                // the name that version 1 would have given; "" where it could not
   std::size_t base = 0;                // of SweepPlan::bases
   std::vector<SweepSetting> settings;  // over the base
   std::vector<std::string> off;        // keys that a condition makes meaningless here
@@ -51,8 +54,15 @@ class FileHashes {
 // What the files behind a configuration hold; "" for data that are made from the configuration alone.
 std::string data_identity(const RunConfig& config, FileHashes& files);
 
+// What the hashes of cells are made with. Tests put a program of another day in its place.
+struct CellIdentity {
+  std::function<FieldList(RunConfig&)> fields = [](RunConfig& c) { return describe(c); };
+  const IdentityTable* table = &IdentityTable::pinned();
+  std::vector<SignaturePin> signatures = signature_pins();
+};
+
 // No data are made or loaded; files are hashed once for each distinct choice of data.
-SweepPlan make_plan(const SweepSpec& spec, const std::string& signature);
+SweepPlan make_plan(const SweepSpec& spec, const CellIdentity& identity = {});
 
 // Cells `index % n == i % n`, so that i may count from 0 or from 1. "" takes all.
 std::vector<std::int64_t> shard_cells(const SweepPlan& plan, const std::string& shard);

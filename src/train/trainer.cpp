@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "config/identity.h"
 #include "config/load.h"
 #include "core/error.h"
 #include "core/rng.h"
@@ -143,9 +144,9 @@ Trainer::Trainer(const TrainSetup& setup, const TrainHooks& hooks)
 RunIdentity Trainer::identity() const {
   RunIdentity id;
   id.config = config_;
-  id.config_hash = config_hash(config_, dataset_.hash);
+  id.hashes = config_identity(config_, dataset_.hash);
   id.data_hash = dataset_.hash;
-  id.signature = setup_.signature;
+  id.signature = pinned_signature(kPeKindNames[static_cast<std::size_t>(config_.pe.kind)]);
   id.command = setup_.command;
   id.threads = setup_.threads;
   id.data = dataset_.description;

@@ -44,7 +44,6 @@ struct TrainSetup {
   const Dataset* dataset = nullptr;
   std::string out;
   std::string command;
-  std::string signature;
   int threads = 1;
 };
 

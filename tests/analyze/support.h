@@ -171,8 +171,8 @@ class TempRuns {
     RunIdentity identity;
     identity.config = run.config;
     identity.data_hash = dataset.hash;
-    identity.config_hash = config_hash(run.config, dataset.hash);
-    identity.signature = "s";
+    identity.hashes = config_identity(run.config, dataset.hash);
+    identity.signature = {"s", ""};
     RunDirectory folder = RunDirectory::open_for_training(path_ / name, identity);
     DatasetInfo info;
     const TokenInfo& t = dataset.tokens_info;

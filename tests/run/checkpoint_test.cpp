@@ -89,7 +89,7 @@ TEST_F(CheckpointTest, any_flipped_bit_falls_back) {
       std::string bad = good;
       bad[at] = static_cast<char>(bad[at] ^ (1 << (at % 8)));
       put_file(path, bad);
-      EXPECT_THROW(read_checkpoint(checkpoint(20), small_identity().config_hash), IoError) << file << " byte " << at;
+      EXPECT_THROW(read_checkpoint(checkpoint(20), small_identity().hashes), IoError) << file << " byte " << at;
     }
     std::string bad = good;
     bad[good.size() / 2] = static_cast<char>(bad[good.size() / 2] ^ 1);

@@ -31,7 +31,7 @@ TEST_F(RunDirectoryTest, new_folder_gets_configuration_and_manifest) {
                           "cpu", "threads", "command", "started", "study", "data", "preprocessing", "parameters"}) {
     EXPECT_TRUE(m.contains(key)) << key;
   }
-  EXPECT_EQ(m["config_hash"], identity.config_hash);
+  EXPECT_EQ(m["config_hash"], identity.hashes.current);
   EXPECT_EQ(m["parameters"][0]["shape"], (std::vector<int>{2, 3}));
   EXPECT_EQ(m["version"], build_info().version);
   EXPECT_FALSE(host_info().cpu.empty());
@@ -77,8 +77,31 @@ TEST_F(RunDirectoryTest, other_data_are_refused) {
 TEST_F(RunDirectoryTest, another_signature_is_a_warning) {
   { open(small_identity()); }
   RunIdentity identity = small_identity();
-  identity.signature = "s1";
+  identity.signature = {"s1", ""};
   EXPECT_TRUE(contains(joined(open(identity).warnings()), "s1"));
+}
+
+TEST_F(RunDirectoryTest, a_run_of_version_1_goes_on_under_its_own_hash) {
+  RunIdentity old = small_identity();
+  old.hashes = {old.hashes.version1, ""};
+  old.signature = {"old", ""};
+  {
+    RunDirectory run = open(old);
+    save(run, 10);
+  }
+  RunIdentity now = small_identity();
+  now.signature = {"s0", "old"};
+  {
+    RunDirectory run = open(now);
+    EXPECT_TRUE(run.warnings().empty()) << joined(run.warnings());
+    EXPECT_TRUE(run.load_latest_checkpoint().checkpoint);
+    run.write_summary({});
+    EXPECT_EQ(nlohmann::json::parse(bytes_of_file(out_ / "summary.json"))["config_hash"], now.hashes.version1);
+  }
+  EXPECT_EQ(manifest()["config_hash"], now.hashes.version1);
+  put_file(out_ / "manifest.json", "");
+  EXPECT_TRUE(open(now).load_latest_checkpoint().checkpoint) << "the manifest is new, the checkpoint is old";
+  EXPECT_THROW(open(small_identity({"seed=1"})), ConfigError);
 }
 
 TEST_F(RunDirectoryTest, folder_with_other_things_is_refused_untouched) {
@@ -109,7 +132,7 @@ TEST_F(RunDirectoryTest, one_damaged_identity_file_is_written_anew_two_are_refus
   const std::string config = bytes_of_file(out_ / "config.toml");
   put_file(out_ / "manifest.json", "{\"format\": 1, \"conf");
   EXPECT_TRUE(contains(joined(open(small_identity()).warnings()), "manifest.json"));
-  EXPECT_EQ(manifest()["config_hash"], small_identity().config_hash);
+  EXPECT_EQ(manifest()["config_hash"], small_identity().hashes.current);
   put_file(out_ / "config.toml", "pe = [[");
   EXPECT_TRUE(contains(joined(open(small_identity()).warnings()), "config.toml"));
   EXPECT_EQ(bytes_of_file(out_ / "config.toml"), config);

@@ -33,7 +33,7 @@ TEST_F(RunRecordTest, whole_run_is_read_without_problems) {
   EXPECT_TRUE(record.problems.empty()) << joined(record.problems);
   ASSERT_TRUE(record.config.has_value());
   EXPECT_EQ(record.config->pe.sigma, 0.3);
-  EXPECT_EQ(record.config_hash, small_identity({"pe.sigma=0.3"}).config_hash);
+  EXPECT_EQ(record.config_hash, small_identity({"pe.sigma=0.3"}).hashes.current);
   EXPECT_EQ(record.manifest["command"], "locus train a.toml");
   EXPECT_EQ(record.metrics.rows.size(), 2U);
   EXPECT_EQ(record.metrics.last("heldout.accuracy"), 0.5);

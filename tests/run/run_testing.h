@@ -42,8 +42,8 @@ inline RunIdentity small_identity(const std::vector<std::string>& overrides = {}
   RunIdentity identity;
   for (const std::string& o : overrides) apply_override(identity.config, o);
   identity.data_hash = data_hash;
-  identity.config_hash = config_hash(identity.config, data_hash);
-  identity.signature = "s0";
+  identity.hashes = config_identity(identity.config, data_hash);
+  identity.signature = {"s0", ""};
   identity.command = "locus train a.toml";
   identity.threads = 2;
   identity.data = {{"puzzles", "12"}};

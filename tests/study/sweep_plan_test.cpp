@@ -7,6 +7,7 @@
 #include <iterator>
 #include <set>
 
+#include "config/pinned_texts.h"
 #include "core/error.h"
 #include "study/sweep_plan.h"
 #include "study/sweep_results.h"
@@ -16,9 +17,10 @@ namespace locus {
 namespace {
 
 using testing_support::TempFolder;
+using testing_support::write_text;
 
-SweepPlan plan_of(const SweepSource& source, const std::string& signature = "s") {
-  return make_plan(load_sweep(source), signature);
+SweepPlan plan_of(const SweepSource& source, const CellIdentity& identity = {}) {
+  return make_plan(load_sweep(source), identity);
 }
 
 SweepPlan file_plan(const TempFolder& folder, const std::string& text, std::vector<std::string> overrides = {}) {
@@ -113,8 +115,8 @@ TEST(SweepPlanTest, skipped_and_impossible_cells) {
 }
 
 TEST(SweepPlanTest, hash_depends_on_what_changes_the_result_only) {
-  const auto hash = [](std::vector<std::string> overrides, const std::string& signature = "s") {
-    return plan_of({"", std::move(overrides), {}}, signature).cells.at(0).hash;
+  const auto hash = [](std::vector<std::string> overrides) {
+    return plan_of({"", std::move(overrides), {}}).cells.at(0).hash;
   };
   const std::string plain = hash({});
   EXPECT_EQ(hash({"watch.checkpoint_every=3", "watch.checkpoint_seconds=1", "stop.seconds=5"}), plain);
@@ -123,7 +125,84 @@ TEST(SweepPlanTest, hash_depends_on_what_changes_the_result_only) {
                              "lst.pool_seed=2", "watch.snapshots=[1,2]"}) {
     EXPECT_TRUE(all.insert(hash({change})).second) << change;
   }
-  EXPECT_TRUE(all.insert(hash({}, "another program")).second);
+}
+
+// The pinned signatures of a program in which one encoding computes differently.
+CellIdentity with_changed_encoding(const std::string& encoding) {
+  CellIdentity identity;
+  for (SignaturePin& pin : identity.signatures) {
+    if (pin.encoding == encoding && pin.isa == "scalar") pin.hash = "0123456789ab";
+  }
+  return identity;
+}
+
+TEST(SweepPlanTest, a_change_of_one_encoding_makes_cells_of_that_encoding_new) {
+  const SweepSource source = {"", {"pe.kind=learned,none,sinusoidal,rotary"}, {}};
+  const SweepPlan before = plan_of(source);
+  const SweepPlan after = plan_of(source, with_changed_encoding("sinusoidal"));
+  ASSERT_EQ(before.cells.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const bool changed = before.config(before.cells[i]).pe.kind == PeKind::kSinusoidal;
+    EXPECT_EQ(after.cells[i].hash != before.cells[i].hash, changed) << before.cells[i].text();
+    EXPECT_EQ(after.cells[i].version1.empty(), changed) << before.cells[i].text();
+    EXPECT_FALSE(before.cells[i].version1.empty());
+  }
+}
+
+void finish_cell(const SweepFolder& sweep, const std::string& hash) {
+  std::filesystem::create_directory(sweep.run(hash));
+  Summary summary;
+  summary.status = RunStatus::kFinished;
+  write_summary_file(sweep.run(hash) / "summary.json", summary);
+}
+
+TEST(SweepPlanTest, finished_cells_stay_finished_when_a_key_with_a_default_is_added) {
+  const SweepSource source = {"", {"pe.sigma=0.1,2", "seed=0..1"}, {}};
+  const TempFolder folder("sweep_new_key");
+  const SweepFolder sweep(folder / "out");
+  sweep.prepare();
+  const SweepPlan before = plan_of(source);
+  for (const SweepCell& cell : before.cells) finish_cell(sweep, cell.hash);
+
+  double later = 0.5;
+  const IdentityTable table(std::string(kIdentityText) + "run model.later = 0.5\n");
+  CellIdentity identity;
+  identity.table = &table;
+  identity.fields = [&](RunConfig& c) {
+    FieldList list = describe(c);
+    list.section("model", "");
+    list.number("later", later, {}, "a key of a later day");
+    return list;
+  };
+  const auto finished = [&] {
+    SweepPlan plan = plan_of(source, identity);
+    sweep.adopt(plan);
+    return std::count_if(plan.cells.begin(), plan.cells.end(),
+                         [&](const SweepCell& cell) { return sweep.outcome(cell.hash).is_final(); });
+  };
+  EXPECT_EQ(finished(), 4);
+  later = 0.75;
+  EXPECT_EQ(finished(), 0) << "with another value these are other cells";
+}
+
+TEST(SweepPlanTest, cells_of_version_1_keep_their_name_and_their_end) {
+  const SweepSource source = {"", {"seed=0..2"}, {}};
+  const TempFolder folder("sweep_version1");
+  const SweepFolder sweep(folder / "out");
+  sweep.prepare();
+  const SweepPlan fresh = plan_of(source);
+  finish_cell(sweep, fresh.cells[0].version1);
+  write_text(sweep.failure(fresh.cells[1].version1), R"({"status": "failed", "reason": "r"})");
+  SweepPlan plan = plan_of(source);
+  sweep.adopt(plan);
+  EXPECT_EQ(plan.cells[0].hash, fresh.cells[0].version1);
+  EXPECT_TRUE(sweep.outcome(plan.cells[0].hash).is_final());
+  EXPECT_EQ(plan.cells[1].hash, fresh.cells[1].version1) << "its failure is looked for under that name";
+  EXPECT_EQ(plan.cells[2].hash, fresh.cells[2].hash);
+
+  SweepPlan changed = plan_of(source, with_changed_encoding("learned"));
+  sweep.adopt(changed);
+  EXPECT_FALSE(sweep.outcome(changed.cells[0].hash).is_final()) << "the encoding computes differently since";
 }
 
 TEST(SweepPlanTest, hash_follows_the_contents_of_data_files) {

@@ -107,7 +107,6 @@ class TrainTest : public ::testing::Test {
     setup.dataset = &data;
     setup.out = (root_ / name).string();
     setup.command = "test";
-    setup.signature = "s";
     setup.threads = threads;
     TrainHooks hooks;
     hooks.message = [this](const std::string& text) { messages_.push_back(text); };

@@ -1,0 +1,22 @@
+# Script mode: writes text files of DIR as string constants to OUT (see embed.cmake). TEXTS is symbol:file,symbol:file;
+# HEADER declares the symbols in NAMESPACE.
+set(text "#include \"${HEADER}\"\nnamespace ${NAMESPACE} {\n")
+string(REPLACE "," ";" pairs "${TEXTS}")
+foreach(pair ${pairs})
+  string(REPLACE ":" ";" pair "${pair}")
+  list(GET pair 0 symbol)
+  list(GET pair 1 name)
+  file(READ ${DIR}/${name} content)
+  # Compilers limit the length of one literal; adjacent ones are joined.
+  string(LENGTH "${content}" length)
+  string(APPEND text "const std::string_view ${symbol} =")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${content}" ${at} 8000 part)
+    string(APPEND text "\n  R\"~locus~(${part})~locus~\"")
+    math(EXPR at "${at} + 8000")
+  endwhile()
+  string(APPEND text ";\n")
+endforeach()
+string(APPEND text "}  // namespace ${NAMESPACE}\n")
+file(WRITE ${OUT} "${text}")

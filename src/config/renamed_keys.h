@@ -1,0 +1,26 @@
+// Keys that had another name once. Files that the program wrote are read by either name; a user is told the new one.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+
+namespace locus {
+
+struct RenamedKey {
+  std::string_view before;
+  std::string_view now;
+};
+std::span<const RenamedKey> renamed_keys();
+
+// The name of today of a key under a name that it has or had.
+std::string key_name_now(std::string_view path, std::span<const RenamedKey> renamed = renamed_keys());
+
+// For a key that there is not: its new name, or the nearest of `names`.
+ConfigError unknown_key(std::string_view path, const std::string& where, const std::vector<std::string>& names,
+                        std::span<const RenamedKey> renamed = renamed_keys());
+
+}  // namespace locus
