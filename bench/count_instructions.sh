@@ -11,6 +11,7 @@ if [[ ${1:-} == --write ]]; then
 fi
 binary=${1:-$root/build/release/locus}
 steps=10
+export LOCUS_ISA=${LOCUS_ISA:-avx2}  # valgrind knows no AVX-512
 
 # count STEPS: instructions of the whole process.
 count() {

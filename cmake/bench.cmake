@@ -1,6 +1,5 @@
 # Programs that only the benchmark runs. oneDNN is never linked into liblocus or locus.
 set(LOCUS_BENCH_ONEDNN "AUTO" CACHE STRING "Measure oneDNN's matrix product in the benchmark: ON, OFF, AUTO (when it is installed)")
-set_source_files_properties(${CMAKE_SOURCE_DIR}/src/cli/bench_machine.cpp PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast")
 add_custom_target(bench_programs)
 if(TARGET locus)
   add_dependencies(bench_programs locus)

@@ -10,6 +10,7 @@ include(GoogleTest)
 
 set(tests_with_binary cli study project)        # run the program locus
 set(tests_without_library project)              # look at files only, so they build at once
+set(tests_on_every_isa kernels model)            # each test once for each instruction set that the processor has
 set(threaded_test_folders core model train)     # run under the thread sanitizer
 add_custom_target(threaded_tests)
 
@@ -23,6 +24,9 @@ target_compile_definitions(test_main INTERFACE
 # add_test_program(NAME FOLDER LABELS SOURCE...)
 function(add_test_program name folder labels)
   add_executable(${name} ${ARGN})
+  if(folder IN_LIST tests_on_every_isa)
+    target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support/every_isa_main.cpp)
+  endif()
   target_link_libraries(${name} PRIVATE test_main)
   if(NOT folder IN_LIST tests_without_library)
     target_link_libraries(${name} PRIVATE liblocus)

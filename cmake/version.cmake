@@ -3,6 +3,6 @@ file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated)
 add_custom_target(locus_build_info
   COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DOUT=${CMAKE_BINARY_DIR}/generated/build_info.h
           -DVERSION=${PROJECT_VERSION} -DCOMPILER=${CMAKE_CXX_COMPILER_ID}-${CMAKE_CXX_COMPILER_VERSION}
-          -DISA=${LOCUS_ISA} -DBUILD_TYPE=${CMAKE_BUILD_TYPE} -P ${CMAKE_SOURCE_DIR}/cmake/write_build_info.cmake
+          -DBUILD_TYPE=${CMAKE_BUILD_TYPE} -P ${CMAKE_SOURCE_DIR}/cmake/write_build_info.cmake
   BYPRODUCTS ${CMAKE_BINARY_DIR}/generated/build_info.h VERBATIM)
 add_dependencies(liblocus locus_build_info)

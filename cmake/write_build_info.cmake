@@ -3,7 +3,7 @@ execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIAB
 if(NOT commit)
   set(commit "unknown")
 endif()
-set(text "#pragma once\n#define LOCUS_VERSION \"${VERSION}\"\n#define LOCUS_COMMIT \"${commit}\"\n#define LOCUS_COMPILER \"${COMPILER}\"\n#define LOCUS_ISA \"${ISA}\"\n#define LOCUS_BUILD_TYPE \"${BUILD_TYPE}\"\n")
+set(text "#pragma once\n#define LOCUS_VERSION \"${VERSION}\"\n#define LOCUS_COMMIT \"${commit}\"\n#define LOCUS_COMPILER \"${COMPILER}\"\n#define LOCUS_BUILD_TYPE \"${BUILD_TYPE}\"\n")
 set(old "")
 if(EXISTS ${OUT})
   file(READ ${OUT} old)

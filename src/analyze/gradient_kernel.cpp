@@ -12,8 +12,9 @@
 namespace locus {
 namespace {
 
-constexpr std::int64_t kDepth = 3 * kernels::kDepthBlock;  // of one product in single precision, then added in double
-constexpr std::int64_t kColumns = 4 * kernels::kPanel;     // below the diagonal is computed in steps of this
+constexpr std::int64_t kDepth = 960;   // of one product in single precision, then added in double
+constexpr std::int64_t kColumns = 64;  // below the diagonal is computed in steps of this: whole panels
+constexpr std::uintptr_t kLine = 16;   // floats of a cache line
 
 struct Range {
   std::int64_t offset, size;
@@ -75,10 +76,9 @@ class KernelBuilder {
   // Adds the products of all rows of a with all rows of b; of one group with itself the upper part alone.
   void add_products(const Gradients& a, const Gradients& b, TangentKernel& out) {
     const bool same = a.first == b.first;
-    packed_.resize(static_cast<std::size_t>(kernels::packed_size(kDepth, b.count) + kernels::kPanel));
+    packed_.resize(static_cast<std::size_t>(kernels::packed_size(kDepth, b.count)) + kLine);
     float* packed = packed_.data();
-    packed +=
-        (kernels::kPanel - reinterpret_cast<std::uintptr_t>(packed) / sizeof(float) % kernels::kPanel) % kernels::kPanel;
+    packed += (kLine - reinterpret_cast<std::uintptr_t>(packed) / sizeof(float) % kLine) % kLine;
     block_.resize(static_cast<std::size_t>(a.count * b.count));
     for (const Range& range : ranges_) {
       MatrixD& k = range.pe ? out.pe : out.rest;

@@ -12,35 +12,16 @@
 #include "cli/bench_process.h"
 #include "cli/bench_workloads.h"
 #include "core/text.h"
-#include "kernels/simd.h"
+#include "kernels/peak.h"
 
 namespace locus::cli {
 namespace {
-
-using simd::F8;
-
-constexpr int kChains = 12;  // enough to hide a latency of 5 cycles on two units, few enough for 16 registers
-constexpr int kTurns = 20000;
 
 // Processor time of this thread: what other processes take is not the core's fault.
 double thread_seconds() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-// One burst of kTurns * kChains multiply-adds of eight floats.
-float fma_burst(float seed) {
-  const F8 a = simd::splat(0.999f + seed), b = simd::splat(1e-3f);
-  F8 x[kChains];
-  for (int c = 0; c < kChains; ++c) x[c] = simd::splat(static_cast<float>(c) + seed);
-  for (int i = 0; i < kTurns; ++i) {
-#pragma GCC unroll 12
-    for (int c = 0; c < kChains; ++c) x[c] = x[c] * a + b;
-  }
-  F8 sum = x[0];
-  for (int c = 1; c < kChains; ++c) sum += x[c];
-  return simd::sum(sum);
 }
 
 }  // namespace
@@ -51,19 +32,19 @@ double fma_gflops(int threads, double seconds) {
   std::vector<double> rates(static_cast<std::size_t>(threads));
   std::atomic<float> sink{0};
   const auto work = [&](int index) {
-    float kept = fma_burst(0);
+    float kept = kernels::multiply_add_burst(0).value;
     ready.fetch_add(1);
     while (ready.load() < threads) {
     }
     const double start = thread_seconds();
-    long bursts = 0;
+    double operations = 0;
     while (!stop.load(std::memory_order_relaxed)) {
-      kept += fma_burst(kept * 1e-30f);
-      ++bursts;
+      const kernels::Burst burst = kernels::multiply_add_burst(kept * 1e-30f);
+      kept += burst.value;
+      operations += burst.operations;
     }
     const double took = thread_seconds() - start;
-    rates[static_cast<std::size_t>(index)] =
-        2.0 * simd::kLanes * kChains * kTurns * static_cast<double>(bursts) / took / 1e9;
+    rates[static_cast<std::size_t>(index)] = operations / took / 1e9;
     sink.store(kept);
   };
   std::vector<std::thread> workers;

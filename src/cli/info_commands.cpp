@@ -10,6 +10,7 @@
 #include "config/load.h"
 #include "config/signature_pins.h"
 #include "core/error.h"
+#include "core/isa.h"
 #include "core/text.h"
 #include "io/array.h"
 #include "io/safetensors.h"
@@ -117,12 +118,20 @@ void inspect_run(const std::string& dir, bool json) {
 
 int run_version(const CommonOptions& options) {
   const BuildInfo& b = build_info();
+  std::vector<std::string_view> all;
+  for (const Isa isa : isas_in_program()) all.push_back(isa_name(isa));
+  const std::string_view used = isa_name(isa_in_use());
   if (options.json) {
-    print_line(nlohmann::ordered_json{
-        {"version", b.version}, {"commit", b.commit}, {"compiler", b.compiler}, {"isa", b.isa}, {"build", b.build_type}}
+    print_line(nlohmann::ordered_json{{"version", b.version},
+                                      {"commit", b.commit},
+                                      {"compiler", b.compiler},
+                                      {"isa", used},
+                                      {"isas", all},
+                                      {"build", b.build_type}}
                    .dump());
   } else {
-    print_line(fmt::format("locus {} ({}, {}, {}, {})", b.version, b.commit, b.compiler, b.isa, b.build_type));
+    print_line(fmt::format("locus {} ({}, {}, {}), uses {} of {}", b.version, b.commit, b.compiler, b.build_type, used,
+                           fmt::join(all, ", ")));
   }
   return kExitDone;
 }

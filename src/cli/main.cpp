@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "core/error.h"
+#include "core/isa.h"
 #include "core/text.h"
 
 namespace locus::cli {
@@ -37,6 +39,8 @@ class Program {
 
   int run() {
     try {
+      // An empty variable counts as none, as with every other.
+      if (const char* isa = std::getenv("LOCUS_ISA"); isa != nullptr && *isa != '\0') use_isa(parse_isa(isa, "LOCUS_ISA"));
       app_.parse(argc_, argv_);
       return action_();
     } catch (const CLI::ParseError& e) {

@@ -10,18 +10,18 @@
 namespace locus::kernels {
 namespace {
 
-using simd::F8;
 using simd::kLanes;
+using simd::Vec;
 
-// Calls body(pointer offset, count) over n floats in eights; the last call may have fewer.
+// Calls body(pointer offset, count) over n floats, a vector at a time; the last call may have fewer.
 template <class Body>
-inline void for_eights(std::int64_t n, Body&& body) {
+inline void for_vectors(std::int64_t n, Body&& body) {
   std::int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) body(i, kLanes);
   if (i < n) body(i, n - i);
 }
-inline F8 get(const float* p, std::int64_t n) { return n == kLanes ? simd::load(p) : simd::load_some(p, n, 0.0f); }
-inline void put(float* p, F8 v, std::int64_t n) {
+inline Vec get(const float* p, std::int64_t n) { return n == kLanes ? simd::load(p) : simd::load_some(p, n, 0.0f); }
+inline void put(float* p, Vec v, std::int64_t n) {
   if (n == kLanes) {
     simd::store(p, v);
   } else {
@@ -29,28 +29,28 @@ inline void put(float* p, F8 v, std::int64_t n) {
   }
 }
 
-inline F8 gelu_slope(F8 x, F8 cdf) {
-  const F8 density = simd::splat(0.398942280401432678f) * simd::bell(x);
+inline Vec gelu_slope(Vec x, Vec cdf) {
+  const Vec density = simd::splat(0.398942280401432678f) * simd::bell(x);
   return cdf + x * density;
 }
 
 void normalize_row(const float* a, const float* b, std::int64_t n, float* hat, float* rstd) {
-  F8 total{};
-  for_eights(n, [&](std::int64_t i, std::int64_t k) {
-    const F8 x = b != nullptr ? get(a + i, k) + get(b + i, k) : get(a + i, k);
+  Vec total{};
+  for_vectors(n, [&](std::int64_t i, std::int64_t k) {
+    const Vec x = b != nullptr ? get(a + i, k) + get(b + i, k) : get(a + i, k);
     put(hat + i, x, k);
     total += x;
   });
-  const F8 mean = simd::splat(simd::sum(total) / static_cast<float>(n));
-  F8 squares{};
-  for_eights(n, [&](std::int64_t i, std::int64_t k) {
-    F8 d = get(hat + i, k) - mean;
+  const Vec mean = simd::splat(simd::sum(total) / static_cast<float>(n));
+  Vec squares{};
+  for_vectors(n, [&](std::int64_t i, std::int64_t k) {
+    Vec d = get(hat + i, k) - mean;
     if (k != kLanes) d = simd::load_some(reinterpret_cast<const float*>(&d), k, 0.0f);
     squares += d * d;
   });
   *rstd = 1.0f / std::sqrt(simd::sum(squares) / static_cast<float>(n) + kLayerNormEps);
-  const F8 r = simd::splat(*rstd);
-  for_eights(n, [&](std::int64_t i, std::int64_t k) { put(hat + i, (get(hat + i, k) - mean) * r, k); });
+  const Vec r = simd::splat(*rstd);
+  for_vectors(n, [&](std::int64_t i, std::int64_t k) { put(hat + i, (get(hat + i, k) - mean) * r, k); });
 }
 
 }  // namespace
@@ -59,8 +59,8 @@ void gelu_forward(ConstMat in, Mat out) {
   for (std::int64_t r = 0; r < in.rows; ++r) {
     const float* x = in.row(r);
     float* y = out.row(r);
-    for_eights(in.cols, [&](std::int64_t i, std::int64_t k) {
-      const F8 v = get(x + i, k);
+    for_vectors(in.cols, [&](std::int64_t i, std::int64_t k) {
+      const Vec v = get(x + i, k);
       put(y + i, v * simd::normal_cdf(v), k);
     });
   }
@@ -71,9 +71,9 @@ void gelu_with_slope(ConstMat in, Mat out, Mat slope) {
     const float* x = in.row(r);
     float* y = out.row(r);
     float* dy = slope.row(r);
-    for_eights(in.cols, [&](std::int64_t i, std::int64_t k) {
-      const F8 v = get(x + i, k);
-      const F8 cdf = simd::normal_cdf(v);
+    for_vectors(in.cols, [&](std::int64_t i, std::int64_t k) {
+      const Vec v = get(x + i, k);
+      const Vec cdf = simd::normal_cdf(v);
       put(y + i, v * cdf, k);
       put(dy + i, gelu_slope(v, cdf), k);
     });
@@ -85,7 +85,7 @@ void layer_norm_forward(ConstMat a, ConstMat b, LayerNormParams params, LayerNor
     float* hat = saved.normalized.row(r);
     normalize_row(a.row(r), b.data != nullptr ? b.row(r) : nullptr, a.cols, hat, saved.rstd + r);
     float* y = out.row(r);
-    for_eights(a.cols, [&](std::int64_t i, std::int64_t k) {
+    for_vectors(a.cols, [&](std::int64_t i, std::int64_t k) {
       put(y + i, get(hat + i, k) * get(params.weight + i, k) + get(params.bias + i, k), k);
     });
   }
@@ -98,22 +98,22 @@ void layer_norm_backward(ConstMat dout, const float* weight, LayerNormSaved save
     const float* dy = dout.row(r);
     const float* hat = saved.normalized.row(r);
     float* dx = din.row(r);
-    F8 sum_g{};
-    F8 sum_gh{};
-    for_eights(n, [&](std::int64_t i, std::int64_t k) {
-      const F8 d = get(dy + i, k);
-      const F8 h = get(hat + i, k);
-      const F8 g = d * get(weight + i, k);
+    Vec sum_g{};
+    Vec sum_gh{};
+    for_vectors(n, [&](std::int64_t i, std::int64_t k) {
+      const Vec d = get(dy + i, k);
+      const Vec h = get(hat + i, k);
+      const Vec g = d * get(weight + i, k);
       sum_g += g;
       sum_gh += g * h;
       put(dweight + i, get(dweight + i, k) + d * h, k);
       put(dbias + i, get(dbias + i, k) + d, k);
     });
-    const F8 mean_g = simd::splat(simd::sum(sum_g) * inverse_n);
-    const F8 mean_gh = simd::splat(simd::sum(sum_gh) * inverse_n);
-    const F8 rstd = simd::splat(saved.rstd[r]);
-    for_eights(n, [&](std::int64_t i, std::int64_t k) {
-      const F8 g = get(dy + i, k) * get(weight + i, k);
+    const Vec mean_g = simd::splat(simd::sum(sum_g) * inverse_n);
+    const Vec mean_gh = simd::splat(simd::sum(sum_gh) * inverse_n);
+    const Vec rstd = simd::splat(saved.rstd[r]);
+    for_vectors(n, [&](std::int64_t i, std::int64_t k) {
+      const Vec g = get(dy + i, k) * get(weight + i, k);
       put(dx + i, (g - mean_g - get(hat + i, k) * mean_gh) * rstd, k);
     });
   }
@@ -121,27 +121,27 @@ void layer_norm_backward(ConstMat dout, const float* weight, LayerNormSaved save
 
 void softmax_rows(Mat scores, std::int64_t padded, float* lse) {
   constexpr float kLow = -std::numeric_limits<float>::infinity();
-  // Where the padding reaches, the last eight are made whole by columns that weigh nothing.
+  // Where the padding reaches, the last vector is made whole by columns that weigh nothing.
   const std::int64_t whole = (scores.cols + kLanes - 1) / kLanes * kLanes;
   const std::int64_t n = whole <= padded ? whole : scores.cols;
   for (std::int64_t r = 0; r < scores.rows; ++r) {
     float* s = scores.row(r);
     std::fill(s + scores.cols, s + n, kLow);
-    F8 top = simd::splat(kLow);
-    for_eights(n, [&](std::int64_t i, std::int64_t k) {
+    Vec top = simd::splat(kLow);
+    for_vectors(n, [&](std::int64_t i, std::int64_t k) {
       top = simd::max(top, k == kLanes ? simd::load(s + i) : simd::load_some(s + i, k, kLow));
     });
     const float m = simd::max_of(top);
-    const F8 shift = simd::splat(m);
-    F8 total{};
-    for_eights(n, [&](std::int64_t i, std::int64_t k) {
-      const F8 e = simd::exp((k == kLanes ? simd::load(s + i) : simd::load_some(s + i, k, kLow)) - shift);
+    const Vec shift = simd::splat(m);
+    Vec total{};
+    for_vectors(n, [&](std::int64_t i, std::int64_t k) {
+      const Vec e = simd::exp((k == kLanes ? simd::load(s + i) : simd::load_some(s + i, k, kLow)) - shift);
       total += e;
       put(s + i, e, k);
     });
     const float z = simd::sum(total);
-    const F8 inverse = simd::splat(1.0f / z);
-    for_eights(n, [&](std::int64_t i, std::int64_t k) { put(s + i, get(s + i, k) * inverse, k); });
+    const Vec inverse = simd::splat(1.0f / z);
+    for_vectors(n, [&](std::int64_t i, std::int64_t k) { put(s + i, get(s + i, k) * inverse, k); });
     std::fill(s + scores.cols, s + padded, 0.0f);
     lse[r] = m + std::log(z);
   }
@@ -151,10 +151,18 @@ void exp_minus_rows(Mat scores, std::int64_t padded, const float* lse) {
   const std::int64_t n = scores.cols;
   for (std::int64_t r = 0; r < scores.rows; ++r) {
     float* s = scores.row(r);
-    const F8 shift = simd::splat(lse[r]);
-    for_eights(n, [&](std::int64_t i, std::int64_t k) { put(s + i, simd::exp(get(s + i, k) - shift), k); });
+    const Vec shift = simd::splat(lse[r]);
+    for_vectors(n, [&](std::int64_t i, std::int64_t k) { put(s + i, simd::exp(get(s + i, k) - shift), k); });
     std::fill(s + n, s + padded, 0.0f);
   }
+}
+
+void exp_values(const float* in, float* out, std::int64_t n) {
+  for_vectors(n, [&](std::int64_t i, std::int64_t k) { put(out + i, simd::exp(get(in + i, k)), k); });
+}
+
+void erf_values(const float* in, float* out, std::int64_t n) {
+  for_vectors(n, [&](std::int64_t i, std::int64_t k) { put(out + i, simd::erf(get(in + i, k)), k); });
 }
 
 void copy_rows(ConstMat a, Mat out) {
@@ -177,7 +185,7 @@ void multiply_rows(ConstMat a, Mat out) {
 void add_column_sums(ConstMat a, float* out) {
   std::int64_t c = 0;
   for (; c + 4 * kLanes <= a.cols; c += 4 * kLanes) {
-    F8 sums[4];
+    Vec sums[4];
     for (int i = 0; i < 4; ++i) sums[i] = simd::load(out + c + i * kLanes);
     for (std::int64_t r = 0; r < a.rows; ++r) {
       const float* row = a.row(r) + c;
@@ -189,22 +197,22 @@ void add_column_sums(ConstMat a, float* out) {
 }
 
 void scale_rows(Mat a, float factor) {
-  const F8 f = simd::splat(factor);
+  const Vec f = simd::splat(factor);
   for (std::int64_t r = 0; r < a.rows; ++r) {
     float* x = a.row(r);
-    for_eights(a.cols, [&](std::int64_t i, std::int64_t k) { put(x + i, get(x + i, k) * f, k); });
+    for_vectors(a.cols, [&](std::int64_t i, std::int64_t k) { put(x + i, get(x + i, k) * f, k); });
   }
 }
 
 float dot(const float* a, const float* b, std::int64_t n) {
-  F8 total{};
-  for_eights(n, [&](std::int64_t i, std::int64_t k) { total += get(a + i, k) * get(b + i, k); });
+  Vec total{};
+  for_vectors(n, [&](std::int64_t i, std::int64_t k) { total += get(a + i, k) * get(b + i, k); });
   return simd::sum(total);
 }
 
 void axpy(float factor, const float* x, float* y, std::int64_t n) {
-  const F8 f = simd::splat(factor);
-  for_eights(n, [&](std::int64_t i, std::int64_t k) { put(y + i, get(y + i, k) + f * get(x + i, k), k); });
+  const Vec f = simd::splat(factor);
+  for_vectors(n, [&](std::int64_t i, std::int64_t k) { put(y + i, get(y + i, k) + f * get(x + i, k), k); });
 }
 
 void dropout_apply(Mat a, float probability, std::uint64_t seed, std::uint64_t first) {

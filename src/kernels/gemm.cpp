@@ -1,5 +1,5 @@
-// The register tile is 6 x 16: twelve accumulators, two loads of B and six broadcasts of A for twelve fused
-// multiply-adds, the most that sixteen AVX2 registers hold.
+// A register tile of AVX2 is 6 x 16: twelve accumulators, two loads of B and six broadcasts of A for twelve fused
+// multiply-adds, the most that sixteen registers hold. Tiles of other instruction sets: kernels/tile.h.
 #include "kernels/gemm.h"
 
 #include <algorithm>
@@ -8,13 +8,15 @@
 
 #include "core/error.h"
 #include "kernels/simd.h"
+#include "kernels/tile.h"
 
 namespace locus::kernels {
 namespace {
 
-using simd::F8;
+using simd::kLanes;
+using simd::Vec;
 
-// A tile of R rows: c[r][0..15] (op)= sum_k a(r, k) * b[k][0..15], a(r, k) = a[r * row_step + k * depth_step].
+// A tile of R rows: c[r][0..kPanel) (op)= sum_k a(r, k) * b[k][0..kPanel), a(r, k) = a[r * row_step + k * depth_step].
 struct TileArgs {
   const float* a;
   std::int64_t row_step;
@@ -23,7 +25,7 @@ struct TileArgs {
   std::int64_t depth;
   float* c;
   std::int64_t c_stride;
-  const float* start;  // 16 floats to start every row from: a bias, or zeros
+  const float* start;  // kPanel floats to start every row from: a bias, or zeros
   bool add;
   const float* factor;  // null: none; else the tile is multiplied by it at the end
   std::int64_t factor_stride;
@@ -31,10 +33,10 @@ struct TileArgs {
 
 template <int R>
 void tile(const TileArgs& t) {
-  F8 acc[R][2];
-  const F8 start0 = simd::load(t.start);
-  const F8 start1 = simd::load(t.start + 8);
-#pragma GCC unroll 6
+  Vec acc[R][2];
+  const Vec start0 = simd::load(t.start);
+  const Vec start1 = simd::load(t.start + kLanes);
+#pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
     acc[r][0] = start0;
     acc[r][1] = start1;
@@ -45,15 +47,15 @@ void tile(const TileArgs& t) {
   const std::int64_t row_step = t.row_step;
   const std::int64_t depth_step = t.depth_step;
   const std::int64_t c_stride = t.c_stride;
-#pragma GCC unroll 6
+#pragma GCC unroll 16
   for (int r = 0; r < R; ++r) __builtin_prefetch(c + r * c_stride, 1);
 #pragma GCC unroll 4
   for (std::int64_t k = 0; k < t.depth; ++k) {
-    const F8 b0 = simd::load(b);
-    const F8 b1 = simd::load(b + 8);
-#pragma GCC unroll 6
+    const Vec b0 = simd::load(b);
+    const Vec b1 = simd::load(b + kLanes);
+#pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
-      const F8 x = simd::splat(a[r * row_step]);
+      const Vec x = simd::splat(a[r * row_step]);
       acc[r][0] += x * b0;
       acc[r][1] += x * b1;
     }
@@ -61,35 +63,39 @@ void tile(const TileArgs& t) {
     b += kPanel;
   }
   if (t.add) {
-#pragma GCC unroll 6
+#pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
       acc[r][0] += simd::load(c + r * c_stride);
-      acc[r][1] += simd::load(c + r * c_stride + 8);
+      acc[r][1] += simd::load(c + r * c_stride + kLanes);
     }
   }
   if (t.factor != nullptr) {
-#pragma GCC unroll 6
+#pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
       acc[r][0] *= simd::load(t.factor + r * t.factor_stride);
-      acc[r][1] *= simd::load(t.factor + r * t.factor_stride + 8);
+      acc[r][1] *= simd::load(t.factor + r * t.factor_stride + kLanes);
     }
   }
-#pragma GCC unroll 6
+#pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
     simd::store(c + r * c_stride, acc[r][0]);
-    simd::store(c + r * c_stride + 8, acc[r][1]);
+    simd::store(c + r * c_stride + kLanes, acc[r][1]);
   }
 }
 
-alignas(32) constexpr float kZeros[kPanel] = {};
+alignas(64) constexpr float kZeros[kPanel] = {};
 
 using TileFunction = void (*)(const TileArgs&);
-constexpr std::array<TileFunction, 7> kTiles = {nullptr, tile<1>, tile<2>, tile<3>, tile<4>, tile<5>, tile<6>};
+template <std::size_t... R>
+constexpr std::array<TileFunction, sizeof...(R) + 1> tiles_of(std::index_sequence<R...>) {
+  return {nullptr, tile<static_cast<int>(R) + 1>...};
+}
+constexpr auto kTiles = tiles_of(std::make_index_sequence<kRowBlock>());
 
 // A tile whose last columns do not exist: computed in full beside, the existing part copied.
 void narrow_tile(TileArgs t, std::int64_t rows, std::int64_t cols) {
-  alignas(32) float buffer[kRowBlock * kPanel];
-  alignas(32) float start[kPanel] = {};
+  alignas(64) float buffer[kRowBlock * kPanel];
+  alignas(64) float start[kPanel] = {};
   float* c = t.c;
   const std::int64_t c_stride = t.c_stride;
   const bool add = t.add;
@@ -118,37 +124,61 @@ void any_tile(const TileArgs& t, std::int64_t rows, std::int64_t cols) {
   }
 }
 
-// Eight rows of eight floats, transposed.
-void transpose8(const float* in, std::int64_t in_stride, float* out, std::int64_t out_stride) {
-  F8 r[8];
-  for (int i = 0; i < 8; ++i) r[i] = simd::load(in + i * in_stride);
-  F8 s[8];
+// kSquare rows of kSquare floats, transposed.
+#if defined(__AVX2__)
+constexpr std::int64_t kSquare = 8;
+using Square = simd::VectorOf<kSquare>::Floats;
+void transpose_square(const float* in, std::int64_t in_stride, float* out, std::int64_t out_stride) {
+  Square r[8];
+  for (int i = 0; i < 8; ++i) r[i] = simd::load<Square>(in + i * in_stride);
+  Square s[8];
   for (int i = 0; i < 8; i += 2) {
-    s[i] = __builtin_shuffle(r[i], r[i + 1], simd::I8{0, 8, 1, 9, 4, 12, 5, 13});
-    s[i + 1] = __builtin_shuffle(r[i], r[i + 1], simd::I8{2, 10, 3, 11, 6, 14, 7, 15});
+    s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
   }
-  F8 q[8];
+  Square q[8];
   for (int i = 0; i < 8; i += 4) {
-    q[i] = __builtin_shuffle(s[i], s[i + 2], simd::I8{0, 1, 8, 9, 4, 5, 12, 13});
-    q[i + 1] = __builtin_shuffle(s[i], s[i + 2], simd::I8{2, 3, 10, 11, 6, 7, 14, 15});
-    q[i + 2] = __builtin_shuffle(s[i + 1], s[i + 3], simd::I8{0, 1, 8, 9, 4, 5, 12, 13});
-    q[i + 3] = __builtin_shuffle(s[i + 1], s[i + 3], simd::I8{2, 3, 10, 11, 6, 7, 14, 15});
+    q[i] = __builtin_shufflevector(s[i], s[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+    q[i + 1] = __builtin_shufflevector(s[i], s[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+    q[i + 2] = __builtin_shufflevector(s[i + 1], s[i + 3], 0, 1, 8, 9, 4, 5, 12, 13);
+    q[i + 3] = __builtin_shufflevector(s[i + 1], s[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
   }
   for (int i = 0; i < 4; ++i) {
-    simd::store(out + i * out_stride, __builtin_shuffle(q[i], q[i + 4], simd::I8{0, 1, 2, 3, 8, 9, 10, 11}));
-    simd::store(out + (i + 4) * out_stride, __builtin_shuffle(q[i], q[i + 4], simd::I8{4, 5, 6, 7, 12, 13, 14, 15}));
+    simd::store(out + i * out_stride, __builtin_shufflevector(q[i], q[i + 4], 0, 1, 2, 3, 8, 9, 10, 11));
+    simd::store(out + (i + 4) * out_stride, __builtin_shufflevector(q[i], q[i + 4], 4, 5, 6, 7, 12, 13, 14, 15));
   }
 }
+#else
+constexpr std::int64_t kSquare = 4;
+using Square = simd::VectorOf<kSquare>::Floats;
+void transpose_square(const float* in, std::int64_t in_stride, float* out, std::int64_t out_stride) {
+  Square r[4];
+  for (int i = 0; i < 4; ++i) r[i] = simd::load<Square>(in + i * in_stride);
+  const Square low01 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5),
+               low23 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+  const Square top01 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7),
+               top23 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+  simd::store(out, __builtin_shufflevector(low01, low23, 0, 1, 4, 5));
+  simd::store(out + out_stride, __builtin_shufflevector(low01, low23, 2, 3, 6, 7));
+  simd::store(out + 2 * out_stride, __builtin_shufflevector(top01, top23, 0, 1, 4, 5));
+  simd::store(out + 3 * out_stride, __builtin_shufflevector(top01, top23, 2, 3, 6, 7));
+}
+#endif
+
+// What one load takes of a row of A when it is packed: at least a whole row of a block.
+constexpr std::int64_t kCopied = std::max<std::int64_t>(kLanes, 8);
+using Copied = simd::VectorOf<kCopied>::Floats;
+static_assert(kCopied >= kRowBlock);
 
 constexpr std::int64_t kBlocksAtOnce = 8;
 
-// Copies a (K,R) to blocks of six columns, each K rows of six floats. `readable` floats stand in a row of a from its first
-// column on. Reads run along the rows, several blocks at a time: one block alone would fetch every cache line of a nearly
-// three times. Where eight floats can be read, one load and one store copy six: the next row overwrites the other two, and
-// the last row is copied exactly.
+// Copies a (K,R) to blocks of kRowBlock columns, each K rows of kRowBlock floats. `readable` floats stand in a row of a from
+// its first column on. Reads run along the rows, several blocks at a time: one block alone would fetch every cache line of a
+// nearly three times. Where kCopied floats can be read, one load and one store copy a row of a block: the next row
+// overwrites what is too much, and the last row is copied exactly.
 void pack_rows(ConstMat a, std::int64_t readable, float* out) {
   const std::int64_t block = a.rows * kRowBlock;
-  const std::int64_t whole_reads = readable < simd::kLanes ? 0 : (readable - simd::kLanes) / kRowBlock + 1;
+  const std::int64_t whole_reads = readable < kCopied ? 0 : (readable - kCopied) / kRowBlock + 1;
   const std::int64_t fast = std::min(whole_reads, a.cols / kRowBlock);
   for (std::int64_t g0 = 0; g0 < fast; g0 += kBlocksAtOnce) {
     const std::int64_t blocks = std::min(kBlocksAtOnce, fast - g0);
@@ -157,9 +187,10 @@ void pack_rows(ConstMat a, std::int64_t readable, float* out) {
       const float* row = a.row(k) + g0 * kRowBlock;
       if (blocks == kBlocksAtOnce) {
 #pragma GCC unroll 8
-        for (std::int64_t g = 0; g < kBlocksAtOnce; ++g) simd::store(to + g * block, simd::load(row + g * kRowBlock));
+        for (std::int64_t g = 0; g < kBlocksAtOnce; ++g)
+          simd::store(to + g * block, simd::load<Copied>(row + g * kRowBlock));
       } else {
-        for (std::int64_t g = 0; g < blocks; ++g) simd::store(to + g * block, simd::load(row + g * kRowBlock));
+        for (std::int64_t g = 0; g < blocks; ++g) simd::store(to + g * block, simd::load<Copied>(row + g * kRowBlock));
       }
     }
   }
@@ -208,7 +239,7 @@ void pack(ConstMat b, float* out) {
       const float* row = b.row(k) + j;
       if (cols == kPanel) {
         simd::store(out, simd::load(row));
-        simd::store(out + 8, simd::load(row + 8));
+        simd::store(out + kLanes, simd::load(row + kLanes));
       } else {
         std::copy_n(row, cols, out);
         std::fill(out + cols, out + kPanel, 0.0f);
@@ -223,9 +254,10 @@ void pack_transposed(ConstMat bt, float* out) {
     const std::int64_t cols = std::min(kPanel, bt.rows - j);
     std::int64_t k = 0;
     if (cols == kPanel) {
-      for (; k + 8 <= depth; k += 8) {
-        transpose8(bt.row(j) + k, bt.stride, out + k * kPanel, kPanel);
-        transpose8(bt.row(j + 8) + k, bt.stride, out + k * kPanel + 8, kPanel);
+      for (; k + kSquare <= depth; k += kSquare) {
+        for (std::int64_t i = 0; i < kPanel; i += kSquare) {
+          transpose_square(bt.row(j + i) + k, bt.stride, out + k * kPanel + i, kPanel);
+        }
       }
     }
     for (; k < depth; ++k) {
@@ -267,6 +299,10 @@ void gemm_at(ConstMat a, ConstMat b, Mat c, Store store, float* scratch) {
       }
     }
   }
+}
+
+std::int64_t gemm_at_scratch(std::int64_t depth) {
+  return std::min(depth, kDepthBlock) * (kRowsTransposed + kPanel) + 2 * kCopied + 16;
 }
 
 }  // namespace locus::kernels

@@ -1,39 +1,44 @@
-// Matrix products on packed panels. C (M,N) = A (M,K) B (K,N): B is packed once into panels of 16 columns and stays in
-// the first-level cache while blocks of six rows of A stream by. Every sum over K runs in one fixed order.
+// Matrix products on packed panels. C (M,N) = A (M,K) B (K,N): B is packed once into panels of some columns that stay
+// in the first-level cache while blocks of rows of A stream by. Every sum over K runs in one fixed order.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "core/matrix.h"
+#ifdef LOCUS_VARIANT
+#include "kernels/tile.h"
+#endif
 
 namespace locus::kernels {
 
-inline constexpr std::int64_t kPanel = 16;        // columns of B a panel
-inline constexpr std::int64_t kRowBlock = 6;      // rows of A a register tile
-inline constexpr std::int64_t kDepthBlock = 320;  // depth of a panel in the first-level cache: 20 kB
+// Columns of B a panel: a property of the instruction set in use, and a constant in the files that are compiled for one.
+#ifndef LOCUS_VARIANT
+std::int64_t panel_columns();
+#endif
 
-inline constexpr std::int64_t kRowsInCache = 192;  // rows of A a block: 192 x 320 floats stay in the second-level cache
-
-inline constexpr std::int64_t kRowsTransposed = 324;  // rows of A^T packed at once; more share one packing of B
+inline constexpr std::int64_t kAnyDepth = std::numeric_limits<std::int64_t>::max();
 
 enum class Store { kOverwrite, kAdd };
 
 // Columns rounded up to whole panels.
-inline std::int64_t padded(std::int64_t cols) { return (cols + kPanel - 1) / kPanel * kPanel; }
+inline std::int64_t padded(std::int64_t cols) { return (cols + panel_columns() - 1) / panel_columns() * panel_columns(); }
 
 // Floats needed for a packed B of depth x cols.
 inline std::int64_t packed_size(std::int64_t depth, std::int64_t cols) { return depth * padded(cols); }
 
-// A packed B, or a slice of one: panels of kPanel columns, each `depth` rows of kPanel floats, panel_stride floats apart.
+// A packed B, or a slice of one: panels of panel_columns() columns, each `depth` rows of as many floats,
+// panel_stride floats apart.
 struct Packed {
   const float* data = nullptr;
   std::int64_t panel_stride = 0;
 
   Packed() = default;
-  Packed(const float* d, std::int64_t depth) : data(d), panel_stride(depth * kPanel) {}
-  Packed rows_from(std::int64_t k) const { return slice(data + k * kPanel); }
-  Packed cols_from(std::int64_t j) const { return slice(data + j / kPanel * panel_stride); }  // j a multiple of kPanel
+  Packed(const float* d, std::int64_t depth) : data(d), panel_stride(depth * panel_columns()) {}
+  Packed rows_from(std::int64_t k) const { return slice(data + k * panel_columns()); }
+  // j a multiple of panel_columns()
+  Packed cols_from(std::int64_t j) const { return slice(data + j / panel_columns() * panel_stride); }
 
  private:
   Packed slice(const float* d) const {
@@ -55,8 +60,6 @@ void gemm_times(ConstMat a, Packed b, ConstMat factor, Mat c);
 
 // c (M,N) = or += a^T * b, a given as (K,M), b (K,N) plain. `scratch` holds at least gemm_at_scratch(K) floats.
 void gemm_at(ConstMat a, ConstMat b, Mat c, Store store, float* scratch);
-inline std::int64_t gemm_at_scratch(std::int64_t depth) {
-  return (depth < kDepthBlock ? depth : kDepthBlock) * (kRowsTransposed + kPanel) + 32;
-}
+std::int64_t gemm_at_scratch(std::int64_t depth);  // of kAnyDepth: enough for every depth
 
 }  // namespace locus::kernels

@@ -1,6 +1,6 @@
-// Eight floats at a time, on the compiler's vector types: AVX2 on x86-64-v3, two SSE or NEON registers elsewhere.
-// exp, erf and GELU are own polynomials; bounds measured over all floats of the range: exp <= 2 ULP, erf <= 6.3 ULP
-// (6 with fused multiply-add).
+// Several floats at a time, on the compiler's vector types: one register of SSE, AVX2 or AVX-512, two of NEON. For the
+// files that are compiled once per instruction set, alone. exp, erf and GELU are own polynomials; bounds measured over all
+// floats of the range: exp <= 2 ULP, erf <= 6.3 ULP (6 with fused multiply-add).
 #pragma once
 
 #include <bit>
@@ -9,84 +9,116 @@
 
 namespace locus::simd {
 
-typedef float F8 __attribute__((vector_size(32)));
-typedef std::int32_t I8 __attribute__((vector_size(32)));
+#if defined(__AVX512F__)
+inline constexpr std::int64_t kLanes = 16;
+#elif defined(__AVX2__) || defined(__aarch64__)
 inline constexpr std::int64_t kLanes = 8;
+#else
+inline constexpr std::int64_t kLanes = 4;
+#endif
 
-inline F8 load(const float* p) {
-  F8 v;
+template <std::int64_t N>
+struct VectorOf {
+  typedef float Floats __attribute__((vector_size(N * 4)));
+  typedef std::int32_t Ints __attribute__((vector_size(N * 4)));
+};
+using Vec = VectorOf<kLanes>::Floats;
+using VecInt = VectorOf<kLanes>::Ints;
+
+template <class V = Vec>
+inline V load(const float* p) {
+  V v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
-inline void store(float* p, F8 v) { std::memcpy(p, &v, sizeof v); }
-inline F8 splat(float x) { return F8{x, x, x, x, x, x, x, x}; }
-inline I8 splat_i(std::int32_t x) { return I8{x, x, x, x, x, x, x, x}; }
+template <class V>
+inline void store(float* p, V v) {
+  std::memcpy(p, &v, sizeof v);
+}
+// Written out, as the compiler makes one broadcast of a list, but inserts lane by lane for a loop (half the speed).
+template <class V, class T>
+inline V repeated(T x) {
+  if constexpr (kLanes == 4) {
+    return V{x, x, x, x};
+  } else if constexpr (kLanes == 8) {
+    return V{x, x, x, x, x, x, x, x};
+  } else {
+    return V{x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
+  }
+}
+inline Vec splat(float x) { return repeated<Vec>(x); }
+inline VecInt splat_i(std::int32_t x) { return repeated<VecInt>(x); }
 
-// The first n < 8 floats; the rest are `fill`.
-inline F8 load_some(const float* p, std::int64_t n, float fill) {
-  F8 v = splat(fill);
+// The first n < kLanes floats; the rest are `fill`.
+inline Vec load_some(const float* p, std::int64_t n, float fill) {
+  Vec v = splat(fill);
   std::memcpy(&v, p, static_cast<std::size_t>(n) * sizeof(float));
   return v;
 }
-inline void store_some(float* p, F8 v, std::int64_t n) { std::memcpy(p, &v, static_cast<std::size_t>(n) * sizeof(float)); }
+inline void store_some(float* p, Vec v, std::int64_t n) { std::memcpy(p, &v, static_cast<std::size_t>(n) * sizeof(float)); }
 
 // Fixed pairing, so the sum is the same wherever it is taken.
-inline float sum(F8 v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
-inline F8 max(F8 a, F8 b) { return a > b ? a : b; }
-inline F8 min(F8 a, F8 b) { return a < b ? a : b; }
-inline float max_of(F8 v) {
+inline float sum(VectorOf<4>::Floats v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+inline float sum(VectorOf<8>::Floats v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
+inline float sum(VectorOf<16>::Floats v) {
+  return sum(__builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+             __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15));
+}
+inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
+inline Vec min(Vec a, Vec b) { return a < b ? a : b; }
+inline float max_of(Vec v) {
   float m = v[0];
-  for (int i = 1; i < 8; ++i) m = v[i] > m ? v[i] : m;
+  for (int i = 1; i < kLanes; ++i) m = v[i] > m ? v[i] : m;
   return m;
 }
-inline F8 bits_to_float(I8 v) {
-  F8 f;
+inline Vec bits_to_float(VecInt v) {
+  Vec f;
   std::memcpy(&f, &v, sizeof f);
   return f;
 }
-inline I8 float_to_bits(F8 v) {
-  I8 i;
+inline VecInt float_to_bits(Vec v) {
+  VecInt i;
   std::memcpy(&i, &v, sizeof i);
   return i;
 }
 
 // e^x; 0 below -87.3, at least 3.4e38 above 88.7 is clamped to e^88.7. NaN stays NaN.
-inline F8 exp(F8 x) {
-  const F8 clamped = max(min(x, splat(88.72f)), splat(-104.0f));
+inline Vec exp(Vec x) {
+  const Vec clamped = max(min(x, splat(88.72f)), splat(-104.0f));
   // Round x / ln 2 to the nearest integer by the magic-number addition; ln 2 in two parts keeps the remainder exact.
-  const F8 magic = splat(12582912.0f);
-  const F8 shifted = clamped * splat(1.44269504088896341f) + magic;
-  const F8 n = shifted - magic;
-  F8 r = clamped - n * splat(0.693359375f);
+  const Vec magic = splat(12582912.0f);
+  const Vec shifted = clamped * splat(1.44269504088896341f) + magic;
+  const Vec n = shifted - magic;
+  Vec r = clamped - n * splat(0.693359375f);
   r = r - n * splat(-2.12194440e-4f);
-  F8 p = splat(1.9875691500e-4f);
+  Vec p = splat(1.9875691500e-4f);
   p = p * r + splat(1.3981999507e-3f);
   p = p * r + splat(8.3334519073e-3f);
   p = p * r + splat(4.1665795894e-2f);
   p = p * r + splat(1.6666665459e-1f);
   p = p * r + splat(5.0000001201e-1f);
   p = p * (r * r) + r + splat(1.0f);
-  const I8 e = __builtin_convertvector(n, I8);
+  const VecInt e = __builtin_convertvector(n, VecInt);
   // 2^e in two factors, so that results below the smallest normal number come out as denormals, not as garbage.
-  const I8 half = e >> 1;
-  const F8 scale1 = bits_to_float((half + splat_i(127)) << 23);
-  const F8 scale2 = bits_to_float((e - half + splat_i(127)) << 23);
-  const F8 result = p * scale1 * scale2;
+  const VecInt half = e >> 1;
+  const Vec scale1 = bits_to_float((half + splat_i(127)) << 23);
+  const Vec scale2 = bits_to_float((e - half + splat_i(127)) << 23);
+  const Vec result = p * scale1 * scale2;
   return x != x ? x : result;
 }
 
 // erf by an odd rational function, fitted here to the least relative error on [0, 3.92]; beyond that it is +-1 in float.
 // The bare form may pass 1 by 3e-7 and turns NaN into 1.
-inline F8 erf_bare(F8 x) {
-  const F8 c = max(min(x, splat(3.92f)), splat(-3.92f));
-  const F8 t = c * c;
-  F8 p = splat(2.0500641177e-06f);
+inline Vec erf_bare(Vec x) {
+  const Vec c = max(min(x, splat(3.92f)), splat(-3.92f));
+  const Vec t = c * c;
+  Vec p = splat(2.0500641177e-06f);
   p = p * t + splat(2.8488260922e-04f);
   p = p * t + splat(3.7656646065e-03f);
   p = p * t + splat(5.2748880889e-02f);
   p = p * t + splat(1.9040772948e-01f);
   p = p * t + splat(1.1283791462f);
-  F8 q = splat(3.8091464624e-05f);
+  Vec q = splat(3.8091464624e-05f);
   q = q * t + splat(1.1625445397e-03f);
   q = q * t + splat(1.4969318457e-02f);
   q = q * t + splat(1.1410962361e-01f);
@@ -94,19 +126,19 @@ inline F8 erf_bare(F8 x) {
   q = q * t + splat(1.0f);
   return c * p / q;
 }
-inline F8 erf(F8 x) { return x != x ? x : max(min(erf_bare(x), splat(1.0f)), splat(-1.0f)); }
+inline Vec erf(Vec x) { return x != x ? x : max(min(erf_bare(x), splat(1.0f)), splat(-1.0f)); }
 
 // The normal distribution function, by which GELU weighs its input (times which a NaN comes back).
-inline F8 normal_cdf(F8 x) { return splat(0.5f) + splat(0.5f) * erf_bare(x * splat(0.70710678118654752f)); }
+inline Vec normal_cdf(Vec x) { return splat(0.5f) + splat(0.5f) * erf_bare(x * splat(0.70710678118654752f)); }
 
 // e^-(x^2)/2 for GELU's slope; 0 where it is below 1e-37.
-inline F8 bell(F8 x) {
-  const F8 e = max(x * x * splat(-0.5f), splat(-87.0f));
-  const F8 magic = splat(12582912.0f);
-  const F8 shifted = e * splat(1.44269504088896341f) + magic;
-  const F8 n = shifted - magic;
-  const F8 r = e - n * splat(0.693147180559945309f);
-  F8 p = splat(8.3334519073e-3f);
+inline Vec bell(Vec x) {
+  const Vec e = max(x * x * splat(-0.5f), splat(-87.0f));
+  const Vec magic = splat(12582912.0f);
+  const Vec shifted = e * splat(1.44269504088896341f) + magic;
+  const Vec n = shifted - magic;
+  const Vec r = e - n * splat(0.693147180559945309f);
+  Vec p = splat(8.3334519073e-3f);
   p = p * r + splat(4.1665795894e-2f);
   p = p * r + splat(1.6666665459e-1f);
   p = p * r + splat(5.0000001201e-1f);

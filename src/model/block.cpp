@@ -59,7 +59,7 @@ BlockScratch::BlockScratch(const ModelStructure& s, const Capacity& c) {
   rows1 = Buffer(n * width);
   rows2 = Buffer(n * width);
   wide = Buffer(n * s.config.model.mlp());
-  product = Buffer(kernels::gemm_at_scratch(kernels::kDepthBlock));
+  product = Buffer(kernels::gemm_at_scratch(kernels::kAnyDepth));
   attention = Buffer(kernels::attention_scratch(s.tokens, s.tokens, s.head_width()));
   dq = Buffer(n * width);
   dk = Buffer(n * width);

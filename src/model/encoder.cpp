@@ -36,7 +36,7 @@ Savings admitted_savings(const ModelStructure& s) {
   const bool one_row = m.readout == Readout::kToken || m.readout == Readout::kGiven || m.readout == Readout::kCls;
   if (s.layers() > 0 && t.save_last_layer && (one_row || m.readout == Readout::kMasked)) {
     const bool encoding_folds = !s.blocks.back().has_pe || !s.encoding->forbids_folding();
-    const bool heads_fold = m.heads == 1 || s.head_width() % kernels::kPanel == 0;
+    const bool heads_fold = m.heads == 1 || s.head_width() % kernels::panel_columns() == 0;
     const bool folds = t.fold_single_query && one_row && encoding_folds && heads_fold && m.attention_dropout == 0;
     out.last = folds ? AttentionPath::kFolded : AttentionPath::kRows;
   }

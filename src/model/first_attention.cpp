@@ -9,7 +9,6 @@
 
 namespace locus {
 
-using kernels::kPanel;
 using kernels::Packed;
 using kernels::padded;
 using kernels::Store;
@@ -63,7 +62,7 @@ FirstAttention::FirstAttention(const ModelStructure& s, const Capacity& capacity
   packed_ = Buffer(std::max(kernels::packed_size(s.tokens, c), kernels::packed_size(c, s.tokens)));
   dpattern_ = Buffer(s.tokens * columns_);
   lse_ = Buffer(s.tokens);
-  product_ = Buffer(kernels::gemm_at_scratch(kernels::kDepthBlock));
+  product_ = Buffer(kernels::gemm_at_scratch(kernels::kAnyDepth));
   dscores_ = Buffer(pairs * pairs);
   doutput_ = Buffer(pairs * c);
   for (Buffer* b : {&dquery_, &dkey_, &dvalue_}) *b = Buffer(pairs * c);
@@ -80,6 +79,7 @@ void FirstAttention::forward(const FirstAttentionTable& table, const Microbatch&
   const std::int64_t t = s_.tokens;
   const std::int64_t c = s_.width();
   const bool causal = s_.config.model.attention_mask == AttentionMask::kCausal;
+  const std::int64_t panel = kernels::panel_columns();
   for (std::int64_t b = 0; b < batch.sequences; ++b) {
     const std::int64_t* pair = pairs_of(batch, b);
     const Mat pattern_here = pattern(b);
@@ -92,11 +92,11 @@ void FirstAttention::forward(const FirstAttentionTable& table, const Microbatch&
     const Mat exact = pattern_here.block(0, t, 0, t);
     kernels::softmax_rows(exact, columns_, lse_.data());
     float* packed = packed_.data();
-    for (std::int64_t j = 0; j < c; j += kPanel) {
-      const std::int64_t cols = std::min(kPanel, c - j);
-      for (std::int64_t k = 0; k < t; ++k, packed += kPanel) {
+    for (std::int64_t j = 0; j < c; j += panel) {
+      const std::int64_t cols = std::min(panel, c - j);
+      for (std::int64_t k = 0; k < t; ++k, packed += panel) {
         std::copy_n(table.output().row(pair[k]) + j, cols, packed);
-        std::fill(packed + cols, packed + kPanel, 0.0f);
+        std::fill(packed + cols, packed + panel, 0.0f);
       }
     }
     kernels::gemm(exact, Packed(packed_.data(), t), out.row_block(b * t, t), Store::kOverwrite);

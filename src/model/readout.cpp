@@ -70,7 +70,7 @@ ReadoutPass::ReadoutPass(const ModelStructure& s, const Capacity& capacity)
   }
   outputs_ = Buffer(rows * s.shape.outputs);
   doutputs_ = Buffer(rows * s.shape.outputs);
-  product_ = Buffer(kernels::gemm_at_scratch(kernels::kDepthBlock));
+  product_ = Buffer(kernels::gemm_at_scratch(kernels::kAnyDepth));
   if (!s.post_norm()) {
     normalized_ = Buffer(capacity.tokens * c);
     hat_ = Buffer(capacity.tokens * c);

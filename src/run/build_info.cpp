@@ -11,8 +11,7 @@
 namespace locus {
 
 const BuildInfo& build_info() {
-  static const BuildInfo info = {LOCUS_VERSION, LOCUS_COMMIT, LOCUS_COMPILER,
-                                 std::string(LOCUS_ISA).empty() ? "baseline" : LOCUS_ISA, LOCUS_BUILD_TYPE};
+  static const BuildInfo info = {LOCUS_VERSION, LOCUS_COMMIT, LOCUS_COMPILER, LOCUS_BUILD_TYPE};
   return info;
 }
 

@@ -9,7 +9,6 @@ struct BuildInfo {
   std::string version;   // "0.1.0"
   std::string commit;    // short hash or "unknown"
   std::string compiler;  // "GNU-12.2.0"
-  std::string isa;       // "x86-64-v3" or "baseline"
   std::string build_type;
 };
 

@@ -7,6 +7,7 @@
 
 #include "config/load.h"
 #include "core/error.h"
+#include "core/isa.h"
 #include "io/file.h"
 #include "run/build_info.h"
 #include "run/layout.h"
@@ -25,7 +26,7 @@ void add_start(Json& json, const RunIdentity& identity) {
   json["version"] = build.version;
   json["commit"] = build.commit;
   json["compiler"] = build.compiler;
-  json["isa"] = build.isa;
+  json["isa"] = isa_name(isa_in_use());
   json["host"] = machine.host;
   json["cpu"] = machine.cpu;
   json["threads"] = identity.threads;

@@ -135,7 +135,7 @@ inline void write_fake_run(const fs::path& dir, const FakeRun& run) {
                              {"version", "0.1.0"},
                              {"commit", "abc123"},
                              {"compiler", "GNU-12.2"},
-                             {"isa", "x86-64-v3"},
+                             {"isa", "avx2"},
                              {"host", run.host},
                              {"cpu", "some cpu"},
                              {"threads", 1},

@@ -30,7 +30,7 @@ class RelativeTerms : public kernels::AttentionTerms {
         tables_(tables),
         packed_(
             static_cast<std::size_t>(std::max(kernels::packed_size(width_, rows_), kernels::packed_size(rows_, width_)))),
-        scratch_(static_cast<std::size_t>(kernels::gemm_at_scratch(kernels::kDepthBlock))) {
+        scratch_(static_cast<std::size_t>(kernels::gemm_at_scratch(kernels::kAnyDepth))) {
     for (std::int64_t x = 0; x < axes_; ++x) {
       for (std::int64_t t = 0; t < coordinates.rows(); ++t) positions_.push_back(coordinates(t, x));
     }
