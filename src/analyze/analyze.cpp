@@ -232,6 +232,17 @@ std::string hash_of(const RunEntry& entry, const AnalyzeOptions& options) {
   return sha256_hex(text);
 }
 
+nlohmann::ordered_json made_of(const RunEntry& entry, const AnalyzeOptions& options, const ModelState& state) {
+  nlohmann::ordered_json json = to_json(state);
+  const auto add = [&](const char* key, const std::vector<std::string>& runs) {
+    if (std::find(entry.keys.begin(), entry.keys.end(), key) == entry.keys.end()) return;
+    for (const std::string& run : runs) json[kMadeWith].push_back(to_json(model_state(fs::path(run)), run));
+  };
+  add("references", options.settings.references);
+  add("others", options.settings.others);
+  return json;
+}
+
 std::string reason_of(const Error& e) {
   const ErrorParts& p = e.parts();
   std::string text = p.what;
@@ -246,7 +257,7 @@ AnalysisOutcome perform(const fs::path& folder, const AnalysisStamp& stamp, bool
                         const std::function<AnalysisOutput()>& compute) {
   AnalysisOutcome outcome;
   outcome.name = stamp.name;
-  outcome.file = folder / "analysis" / (stamp.name + ".json");
+  outcome.file = analysis_file(folder, stamp.name);
   if (!force && is_cached(folder, stamp)) {
     outcome.state = AnalysisState::kCached;
     return outcome;
@@ -290,9 +301,10 @@ std::vector<AnalysisOutcome> analyze_run(const AnalyzeOptions& options) {
     require_same_data(*run, *dataset);
     return *dataset;
   };
+  const ModelState state = model_state(options.run);
   std::vector<AnalysisOutcome> outcomes;
   for (const RunEntry* entry : chosen) {
-    const AnalysisStamp stamp{entry->info.name, hash_of(*entry, options)};
+    const AnalysisStamp stamp{entry->info.name, hash_of(*entry, options), made_of(*entry, options, state)};
     const auto compute = [&] { return entry->function({*run, get_dataset, options.settings, options.progress}); };
     if (!run && (options.force || !is_cached(options.run, stamp))) {
       run = load_analysis_run(options.run, nullptr, {.snapshots = options.settings.snapshots});
@@ -305,6 +317,8 @@ std::vector<AnalysisOutcome> analyze_run(const AnalyzeOptions& options) {
 
 std::vector<AnalysisOutcome> analyze_group(const AnalyzeGroupOptions& options) {
   const std::vector<const GroupEntry*> chosen = choose(group_entries(), options.names);
+  nlohmann::ordered_json states = nlohmann::ordered_json::array();
+  for (const fs::path& path : options.runs) states.push_back(to_json(model_state(path), path));
   std::vector<AnalysisOutcome> outcomes;
   for (const GroupEntry* entry : chosen) {
     std::string text =
@@ -312,11 +326,11 @@ std::vector<AnalysisOutcome> analyze_group(const AnalyzeGroupOptions& options) {
     for (const fs::path& path : options.runs) {
       text += path.string() + "\n" + run_text(path, options.settings.snapshots);
       std::vector<fs::path> results;
-      for (const RunEntry& e : run_entries()) results.push_back(path / "analysis" / (e.info.name + ".json"));
+      for (const RunEntry& e : run_entries()) results.push_back(analysis_file(path, e.info.name));
       results.push_back(path / run_files::kSummary);
       if (entry->info.name == "relations") text += files_text(results);
     }
-    const AnalysisStamp stamp{entry->info.name, sha256_hex(text)};
+    const AnalysisStamp stamp{entry->info.name, sha256_hex(text), states};
     const auto compute = [&] { return entry->function({options.runs, options.settings, options.progress}); };
     outcomes.push_back(perform(options.out, stamp, options.force, compute));
   }

@@ -11,6 +11,7 @@
 #include "analyze/results/fields.h"
 #include "analyze/settings.h"
 #include "data/examples.h"
+#include "run/analysis_files.h"
 
 namespace locus {
 
@@ -69,14 +70,19 @@ struct AnalysisOutput {
 struct AnalysisStamp {
   std::string name;
   std::string inputs_hash;
+  nlohmann::ordered_json made_of;  // states of the models (run/analysis_files.h)
 };
 // <folder>/analysis/<name>.json, .csv, .npz; the JSON last.
 std::filesystem::path write_analysis(const std::filesystem::path& folder, const AnalysisStamp& stamp,
                                      const AnalysisOutput& output);
 std::filesystem::path write_unavailable(const std::filesystem::path& folder, const AnalysisStamp& stamp, const Error& error);
-// True when a complete result of exactly these inputs is there.
+// True when a complete result of exactly these inputs is there. One from before states were recorded gets its state.
 bool is_cached(const std::filesystem::path& folder, const AnalysisStamp& stamp);
-// The JSON of a result. IoError when absent or broken, DataError with the reason when it says "not available".
+// The JSON of a result. IoError when absent or broken, DataError with the reason when it says "not available" or was made
+// of another state of the model.
 nlohmann::ordered_json read_analysis(const std::filesystem::path& folder, const std::string& name);
+// The same of a run whose state is known (hashing its model once serves all its analyses); the caller looks at `check`.
+nlohmann::ordered_json read_analysis(const std::filesystem::path& folder, const std::string& name, const ModelState& now,
+                                     AnalysisCheck& check);
 
 }  // namespace locus

@@ -229,7 +229,7 @@ std::vector<RunPoint> read_points(const std::vector<fs::path>& paths, std::strin
     point.path = path.string();
     point.sigma = record.config->pe.sigma;
     point.seed = record.config->seed;
-    point.measures = run_measures(path);
+    point.measures = run_measures(path, result.notes);
     if (point.measures.empty()) result.notes.push_back(path.string() + ": not analysed yet (run locus analyze on it first)");
     configs.push_back(*record.config);
     points.push_back(std::move(point));
@@ -243,11 +243,15 @@ std::vector<RunPoint> read_points(const std::vector<fs::path>& paths, std::strin
 
 }  // namespace
 
-std::map<std::string, double> run_measures(const fs::path& run) {
+std::map<std::string, double> run_measures(const fs::path& run, std::vector<std::string>& notes) {
   Means means;
+  const ModelState now = model_state(run);
   for (const Source& source : kSources) {
     try {
-      source.read(read_analysis(run, source.name), means);
+      AnalysisCheck check;
+      const nlohmann::ordered_json json = read_analysis(run, source.name, now, check);
+      if (!check.note.empty()) notes.push_back(analysis_file(run, source.name).string() + ": " + check.note);
+      if (check.usable()) source.read(json, means);
     } catch (const Error&) {
       continue;  // not computed or not available: such a run gives fewer measures
     }

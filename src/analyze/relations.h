@@ -15,6 +15,7 @@ namespace locus {
 RelationResult analyze_relations(const std::vector<std::filesystem::path>& runs, const AnalyzeSettings& settings);
 
 // The measures of one run's analyses that are worth relating, by name: "attention.agreement", "kernel.change", ...
-std::map<std::string, double> run_measures(const std::filesystem::path& run);
+// Analyses of another state of the model are left out and said in `notes`.
+std::map<std::string, double> run_measures(const std::filesystem::path& run, std::vector<std::string>& notes);
 
 }  // namespace locus

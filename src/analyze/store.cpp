@@ -6,22 +6,19 @@
 #include "analyze/analyze.h"
 #include "io/file.h"
 #include "io/npy.h"
-#include "run/layout.h"
+#include "run/analysis_files.h"
 
 namespace locus {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFolder = "analysis";
-
-fs::path json_path(const fs::path& folder, const std::string& name) { return folder / kFolder / (name + ".json"); }
-
 nlohmann::ordered_json head_of(const AnalysisStamp& stamp, bool available) {
   nlohmann::ordered_json json;
   json["name"] = stamp.name;
   json["inputs_hash"] = stamp.inputs_hash;
   json["available"] = available;
+  json[kMadeOf] = stamp.made_of;
   return json;
 }
 
@@ -49,7 +46,8 @@ void write_arrays(const fs::path& path, const std::vector<ResultArray>& arrays) 
 }  // namespace
 
 fs::path write_analysis(const fs::path& folder, const AnalysisStamp& stamp, const AnalysisOutput& output) {
-  const fs::path place = folder / kFolder;
+  const fs::path path = analysis_file(folder, stamp.name);
+  const fs::path place = path.parent_path();
   ensure_writable_directory(place);
   std::vector<std::string> files;
   for (const auto& [table, text] : output.tables) {
@@ -64,40 +62,48 @@ fs::path write_analysis(const fs::path& folder, const AnalysisStamp& stamp, cons
   nlohmann::ordered_json json = head_of(stamp, true);
   json["files"] = files;
   json.update(output.json);
-  const fs::path path = json_path(folder, stamp.name);
   write_file_atomic(path, dump(json));
   return path;
 }
 
 fs::path write_unavailable(const fs::path& folder, const AnalysisStamp& stamp, const Error& error) {
-  const fs::path place = folder / kFolder;
-  ensure_writable_directory(place);
-  remove_others(place, stamp.name, {});
+  const fs::path path = analysis_file(folder, stamp.name);
+  ensure_writable_directory(path.parent_path());
+  remove_others(path.parent_path(), stamp.name, {});
   nlohmann::ordered_json json = head_of(stamp, false);
   const ErrorParts& parts = error.parts();
   json["what"] = parts.what;
   json["got"] = parts.got;
   json["expected"] = parts.expected;
   json["hint"] = parts.hint;
-  const fs::path path = json_path(folder, stamp.name);
   write_file_atomic(path, dump(json));
   return path;
 }
 
 bool is_cached(const fs::path& folder, const AnalysisStamp& stamp) {
   std::error_code code;
-  const fs::path path = json_path(folder, stamp.name);
+  const fs::path path = analysis_file(folder, stamp.name);
   if (!fs::is_regular_file(path, code)) return false;
-  const auto json = nlohmann::ordered_json::parse(read_text_file(path), nullptr, /*allow_exceptions=*/false);
+  auto json = nlohmann::ordered_json::parse(read_text_file(path), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("files") || !json["files"].is_array()) return false;
   if (json.value("inputs_hash", "") != stamp.inputs_hash || !json.value("available", false)) return false;
-  return std::all_of(json["files"].begin(), json["files"].end(), [&](const auto& file) {
-    return file.is_string() && fs::is_regular_file(folder / kFolder / file.template get<std::string>(), code);
+  const bool whole = std::all_of(json["files"].begin(), json["files"].end(), [&](const auto& file) {
+    return file.is_string() && fs::is_regular_file(path.parent_path() / file.template get<std::string>(), code);
   });
+  if (whole && json.value(kMadeOf, nlohmann::ordered_json()) != stamp.made_of) {
+    json[kMadeOf] = stamp.made_of;
+    try {
+      write_file_atomic(path, dump(json));
+    } catch (const IoError&) {
+      return whole;  // an archive that cannot be written: the result counts all the same
+    }
+  }
+  return whole;
 }
 
-nlohmann::ordered_json read_analysis(const fs::path& folder, const std::string& name) {
-  const fs::path path = json_path(folder, name);
+namespace {
+
+nlohmann::ordered_json read_available(const fs::path& path) {
   auto json = nlohmann::ordered_json::parse(read_text_file(path), nullptr, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("available")) {
     throw IoError({.what = "not a result of an analysis", .where = path.string(), .hint = "run locus analyze again"});
@@ -109,6 +115,23 @@ nlohmann::ordered_json read_analysis(const fs::path& folder, const std::string& 
                      .expected = json.value("expected", ""),
                      .hint = json.value("hint", "")});
   }
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json read_analysis(const fs::path& folder, const std::string& name) {
+  const fs::path path = analysis_file(folder, name);
+  auto json = read_available(path);
+  const AnalysisCheck check = check_analysis_in(folder, nlohmann::json(json));
+  if (!check.usable()) throw DataError({.what = check.note, .where = path.string()});
+  return json;
+}
+
+nlohmann::ordered_json read_analysis(const fs::path& folder, const std::string& name, const ModelState& now,
+                                     AnalysisCheck& check) {
+  auto json = read_available(analysis_file(folder, name));
+  check = check_analysis(nlohmann::json(json), now);
   return json;
 }
 

@@ -13,6 +13,7 @@ namespace locus::cli {
 int run_results_keep(const ResultsOptions& options) {
   const KeptResults kept = keep_results(options.paths, options.to);
   for (const std::string& file : kept.written) print_line(file);
+  for (const std::string& note : kept.notes) message_line(note);
   for (const std::string& run : kept.skipped) message_line("not finished, skipped: " + run);
   return kept.written.empty() ? kExitFailed : kExitDone;
 }

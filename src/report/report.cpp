@@ -27,7 +27,7 @@ Inputs load_inputs(const std::vector<std::string>& dirs) {
                    .hint = "train first: locus train --out DIR"});
   }
   Inputs inputs = make_inputs(load_runs(paths));
-  inputs.group_analyses = load_group_analyses(dirs);
+  inputs.group_analyses = load_group_analyses(dirs, inputs.warnings);
   return inputs;
 }
 

@@ -10,8 +10,10 @@
 #include "config/load.h"
 #include "core/error.h"
 #include "core/parallel.h"
+#include "core/text.h"
 #include "io/file.h"
 #include "report/markup.h"
+#include "run/analysis_files.h"
 #include "run/files.h"
 #include "run/layout.h"
 #include "run/run_record.h"
@@ -144,12 +146,24 @@ void drop_snapshots(json& analysis) {
 }
 
 void load_analyses(Run& run) {
+  std::optional<ModelState> now;
+  std::map<std::string, std::vector<std::string>> unverified;  // names by note: one sentence for all
   for (const char* name : kAnalyses) {
-    const std::string path = run.path + "/analysis/" + name + ".json";
+    const fs::path path = analysis_file(run.path, name);
     std::error_code code;
     if (!fs::exists(path, code)) continue;
     std::string problem;
-    json analysis = load_json(path, problem);
+    json analysis = load_json(path.string(), problem);
+    if (analysis.is_object()) {
+      if (!now) now = model_state(fs::path(run.path));
+      const AnalysisCheck check = check_analysis(analysis, *now);
+      if (check.age == AnalysisAge::kUnverified) unverified[check.note].push_back(name);
+      if (!check.usable()) {
+        run.stale.insert(name);
+        run.problems.push_back(fmt::format("analysis/{}.json {}", name, check.note));
+        continue;
+      }
+    }
     if (analysis.is_object() && analysis.contains("result") && analysis["result"].is_object())
       analysis = json(analysis["result"]);
     if (!analysis.is_object()) {
@@ -159,6 +173,8 @@ void load_analyses(Run& run) {
     drop_snapshots(analysis);
     run.analyses[name] = std::move(analysis);
   }
+  for (const auto& [note, names] : unverified)
+    run.problems.push_back(fmt::format("analyses {}: {}", join(names, ", "), note));
 }
 
 template <class Step>
@@ -233,16 +249,27 @@ json load_json(const std::string& path, std::string& problem) {
   return nullptr;
 }
 
-std::map<std::string, json> load_group_analyses(std::span<const std::string> dirs) {
+std::map<std::string, json> load_group_analyses(std::span<const std::string> dirs, std::vector<Warning>& warnings) {
   std::map<std::string, json> found;
   for (const std::string& dir : dirs) {
     for (const char* name : {"identifiability", "relations"}) {
       std::string problem;
-      json analysis = load_json((fs::path(dir) / "analysis" / (name + std::string(".json"))).string(), problem);
-      if (analysis.is_object()) found.emplace(name, std::move(analysis));
+      const fs::path path = analysis_file(dir, name);
+      json analysis = load_json(path.string(), problem);
+      if (!analysis.is_object()) continue;
+      const AnalysisCheck check = check_analysis_in(dir, analysis);
+      if (!check.note.empty()) warnings.push_back({-1, path.string() + " " + check.note});
+      if (check.usable()) found.emplace(name, std::move(analysis));
     }
   }
   return found;
+}
+
+std::string analysis_arrays(const Run& run, const std::string& analysis) {
+  fs::path path = analysis_file(run.path, analysis);
+  path.replace_extension(".npz");
+  std::error_code code;
+  return run.stale.count(analysis) != 0 || !fs::exists(path, code) ? "" : path.string();
 }
 
 std::vector<std::string> find_run_paths(std::span<const std::string> dirs) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,7 +38,8 @@ struct Run {
   double epochs = 0, steps = 0, seconds = 0;
   Curves curves;
   std::map<std::string, nlohmann::json>
-      analyses;  // DIR/analysis/<name>.json by name, rows of models between init and final left out
+      analyses;                 // DIR/analysis/<name>.json by name, rows of models between init and final left out
+  std::set<std::string> stale;  // names of analyses that were made of another state of the model: not shown
   std::vector<std::string> problems;
   int group = -1;
 
@@ -54,8 +56,12 @@ std::vector<Run> load_runs(std::span<const std::string> paths);
 // The analyses a report draws from.
 inline constexpr const char* kAnalyses[] = {"recovery", "networks", "attention", "interventions", "kernel", "movement"};
 
-// Those of several runs at once, found in the analysis/ of the folders given; the first file of a name counts.
-std::map<std::string, nlohmann::json> load_group_analyses(std::span<const std::string> dirs);
+// Those of several runs at once, found in the analysis/ of the folders given; the first file of a name that is not stale
+// counts. What was left out or cannot be checked goes to `warnings`.
+std::map<std::string, nlohmann::json> load_group_analyses(std::span<const std::string> dirs, std::vector<Warning>& warnings);
+
+// A file that an analysis of this run wrote beside its JSON ("networks.npz"); empty when absent or stale.
+std::string analysis_arrays(const Run& run, const std::string& analysis);
 
 // One file of JSON, or null and a sentence in `problem`.
 nlohmann::json load_json(const std::string& path, std::string& problem);

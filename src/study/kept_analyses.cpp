@@ -11,6 +11,7 @@
 
 #include "core/text.h"
 #include "io/file.h"
+#include "run/analysis_files.h"
 
 namespace locus {
 namespace {
@@ -69,17 +70,21 @@ void add_rows(const std::string& analysis, const std::string& prefix, const Json
 
 }  // namespace
 
-Json flat_analyses(const std::string& run_path) {
+Json flat_analyses(const std::string& run_path, std::vector<std::string>& notes) {
   std::map<std::string, Mean> means;
   std::error_code code;
   std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(fs::path(run_path) / "analysis", code)) {
+  for (const auto& entry : fs::directory_iterator(analysis_folder(run_path), code)) {
     if (entry.path().extension() == ".json") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
+  const ModelState now = files.empty() ? ModelState() : model_state(fs::path(run_path));
   for (const fs::path& file : files) {
     const Json json = Json::parse(read_text_file(file));
     if (!json.value("available", false)) continue;
+    const AnalysisCheck check = check_analysis(nlohmann::json(json), now);
+    if (!check.note.empty()) notes.push_back(file.filename().string() + " " + check.note);
+    if (!check.usable()) continue;
     const std::string analysis = file.stem().string();
     for (const auto& [key, value] : json.items()) {
       if (value.is_array()) add_rows(analysis, key == "rows" ? analysis : analysis + "." + key, value, means);

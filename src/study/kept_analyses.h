@@ -3,12 +3,14 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 namespace locus {
 
 // {"recovery.truths.final.layer0.raw.cosine.sinusoid.pearson": 0.41, ...} from the JSON files below run/analysis: the rows
 // of the initial and the final model, named by what identifies them. Rows that differ in repeat or source are averaged;
 // single positions, tensors or conditions and interventions in a single layer stay in the run folder.
-nlohmann::ordered_json flat_analyses(const std::string& run_path);
+// An analysis of another state of the model is left out; that, and what cannot be checked, is said in `notes`.
+nlohmann::ordered_json flat_analyses(const std::string& run_path, std::vector<std::string>& notes);
 
 }  // namespace locus

@@ -55,7 +55,10 @@ KeptResults keep_results(const std::vector<std::string>& dirs, const std::string
     json["config"]["series"]["files"] = Json::array();
     json["config"]["series"]["atlas"] = "";
     json["summary"] = Json::parse(read_text_file(path / "summary.json"));
-    if (const Json analyses = flat_analyses(path.string()); !analyses.empty()) json["analyses"] = analyses;
+    std::vector<std::string> notes;
+    if (const Json analyses = flat_analyses(path.string(), notes); !analyses.empty()) json["analyses"] = analyses;
+    if (!notes.empty()) json["notes"] = notes;
+    for (const std::string& note : notes) kept.notes.push_back(path.string() + ": " + note);
     json["commit"] = run.manifest.value("commit", "unknown");
     const std::string label = std::regex_replace(encoding_label(*run.config), std::regex("[^A-Za-z0-9.]+"), "-");
     const std::string digits = run.config_hash.substr(run.config_hash.find('-') + 1, 8);  // without the version

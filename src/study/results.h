@@ -16,6 +16,7 @@ std::string encoding_label(const RunConfig& config);
 struct KeptResults {
   std::vector<std::string> written;
   std::vector<std::string> skipped;
+  std::vector<std::string> notes;  // about analyses that were left out or cannot be checked
 };
 KeptResults keep_results(const std::vector<std::string>& dirs, const std::string& to);
 

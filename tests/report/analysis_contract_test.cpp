@@ -79,7 +79,7 @@ class AnalysisContractTest : public ::testing::Test {
     const std::vector<std::string> dirs = {folder_.path().string()};
     write_group_results(run);
     inputs_ = make_inputs(load_runs(find_run_paths(dirs)));
-    inputs_.group_analyses = load_group_analyses(dirs);
+    inputs_.group_analyses = load_group_analyses(dirs, inputs_.warnings);
   }
 
   void write_group_results(const fs::path& run) {

@@ -147,7 +147,8 @@ TEST_F(ResultsTest, analyses_become_named_numbers) {
            {{"kind", "shuffled"}, {"layer", 2}, {"token", -1}, {"repeat", 0}, {"split", "heldout"}, {"accuracy", 0.9}},
            {{"kind", "lesion"}, {"layer", -1}, {"token", 3}, {"repeat", 0}, {"split", "heldout"}, {"accuracy", 0.7}}}}});
   write("networks.json", {{"available", false}, {"rows", {{{"model", "final"}, {"q", 1}}}}});
-  const Json flat = flat_analyses(root_.string());
+  std::vector<std::string> notes;
+  const Json flat = flat_analyses(root_.string(), notes);
   EXPECT_EQ(flat.size(), 2u) << flat.dump();
   EXPECT_EQ(flat.value("recovery.truths.final.layer0.raw.W.pearson", 0.0), 0.123457);
   EXPECT_NEAR(flat.value("interventions.shuffled.heldout.accuracy", 0.0), 0.3, 1e-12);

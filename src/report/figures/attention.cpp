@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "core/error.h"
 #include "io/npy.h"
@@ -13,8 +12,6 @@
 
 namespace locus::report {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxModels = 4;
 constexpr std::int64_t kMaxExamples = 3;
@@ -65,9 +62,8 @@ bool load_model(const Inputs& inputs, int group, AttentionFigure::Model& model) 
   const Group& g = inputs.groups[static_cast<std::size_t>(group)];
   model.run = median_run(inputs, g);
   const Run& run = inputs.run(model.run);
-  const fs::path path = fs::path(run.path) / "analysis" / "attention.npz";
-  std::error_code code;
-  if (!fs::exists(path, code)) return false;
+  const std::string path = analysis_arrays(run, "attention");
+  if (path.empty()) return false;
   const std::vector<NpzEntry> entries = read_npz(path);
   const NdArray* mean = find(entries, "maps.final", 4);
   if (mean == nullptr || mean->shape[2] != mean->shape[3] || mean->shape[2] < 1) return false;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <map>
 
 #include "core/error.h"
@@ -15,8 +14,6 @@
 
 namespace locus::report {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Plane {
   const char* title;
@@ -29,9 +26,8 @@ constexpr Plane kPlanes[] = {{"from above", 0, 1, 2, "left – right (mm)", "bac
                              {"from the side", 1, 2, 0, "back – front (mm)", "down – up (mm)"}};
 
 std::vector<std::vector<int>> load_communities(const Run& run, std::ptrdiff_t tokens) {
-  const fs::path path = fs::path(run.path) / "analysis" / "networks.npz";
-  std::error_code code;
-  if (!fs::exists(path, code)) return {};
+  const std::string path = analysis_arrays(run, "networks");
+  if (path.empty()) return {};
   std::map<int, std::vector<int>> by_layer;
   for (const NpzEntry& entry : read_npz(path)) {
     for (int l = 0; l < 12; ++l) {

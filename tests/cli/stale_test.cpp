@@ -1,0 +1,96 @@
+// Analyses of a model that was trained on since are never shown beside its new measures.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/cli_testing.h"
+
+namespace locus {
+namespace {
+
+namespace fs = std::filesystem;
+using cli_testing::Result;
+using cli_testing::text_of;
+using cli_testing::Workplace;
+
+class StaleTest : public ::testing::Test {
+ protected:
+  StaleTest() { cli_testing::write(place_ / "tiny.toml", cli_testing::kTiny); }
+
+  Result good(const std::string& command) const {
+    const Result r = place_.shell("locus " + command);
+    EXPECT_EQ(r.code, 0) << command << "\n" << r.out << r.err;
+    return r;
+  }
+  void analyze(const std::string& runs) const {
+    good("analyze " + runs + " --only recovery --only attention --set permutations=20 --quiet");
+  }
+  nlohmann::json kept() const {
+    fs::remove_all(place_ / "kept");
+    good("results keep run --to kept");
+    return nlohmann::json::parse(text_of(fs::directory_iterator(place_ / "kept")->path()), nullptr, false);
+  }
+
+  Workplace place_{"stale"};
+};
+
+TEST_F(StaleTest, trained_on_after_an_analysis_every_reader_leaves_it_out_and_says_so) {
+  good("train tiny.toml --out run --quiet");
+  analyze("run");
+  EXPECT_TRUE(kept().contains("analyses"));
+  EXPECT_FALSE(kept().contains("notes"));
+  good("plot recovery run --out figure.csv");
+  const std::string steps = nlohmann::json::parse(text_of(place_ / "run/summary.json"))["steps"].dump();
+
+  good("train tiny.toml stop.epochs=3 --out run --quiet");
+  const std::string told = "made at step " + steps + " of another model state";
+  const Result keep = place_.shell("locus results keep run --to kept");
+  EXPECT_NE(keep.err.find("recovery.json left out: " + told), std::string::npos) << keep.err;
+  EXPECT_FALSE(kept().contains("analyses")) << kept()["analyses"].dump(1);
+  EXPECT_NE(kept()["notes"].dump().find(told), std::string::npos);
+  good("report run --out page.html");
+  EXPECT_NE(text_of(place_ / "page.html").find(told), std::string::npos);
+  EXPECT_NE(place_.shell("locus plot recovery run --out figure.csv").code, 0);
+  EXPECT_NE(place_.shell("locus plot attention run --out figure.csv").code, 0) << "its arrays lie in a file of their own";
+
+  analyze("run");
+  EXPECT_TRUE(kept().contains("analyses"));
+  EXPECT_FALSE(kept().contains("notes"));
+  good("plot recovery run --out figure.csv");
+}
+
+TEST_F(StaleTest, an_analysis_with_a_reference_that_was_trained_on_is_stale) {
+  good("train tiny.toml --out run --quiet");
+  good("train tiny.toml seed=2 --out other --quiet");
+  good("analyze run --only attention --reference other --set permutations=20 --quiet");
+  EXPECT_FALSE(kept().contains("notes")) << kept()["notes"].dump();
+  good("train tiny.toml seed=2 stop.epochs=3 --out other --quiet");
+  EXPECT_NE(kept()["notes"].dump().find("other: left out: made at step"), std::string::npos) << kept()["notes"].dump();
+  EXPECT_FALSE(kept().contains("analyses"));
+}
+
+TEST_F(StaleTest, results_over_several_runs_are_left_out_when_one_was_trained_on) {
+  good("train tiny.toml --out all/a --quiet");
+  good("train tiny.toml seed=2 --out all/b --quiet");
+  good("analyze all --only identifiability --quiet");
+  good("plot identifiability all --out figure.csv");
+  good("train tiny.toml seed=2 stop.epochs=3 --out all/b --quiet");
+  EXPECT_NE(place_.shell("locus plot identifiability all --out figure.csv").code, 0);
+  good("report all --out page.html");
+  EXPECT_NE(text_of(place_ / "page.html").find("of another model state"), std::string::npos);
+}
+
+TEST_F(StaleTest, results_from_before_states_were_recorded_are_shown_as_unverified) {
+  fs::copy(fs::path(LOCUS_SOURCE_DIR) / "tests/golden/runs/v1/lst", place_ / "run", fs::copy_options::recursive);
+  EXPECT_TRUE(kept().contains("analyses"));
+  EXPECT_NE(kept()["notes"].dump().find("recovery.json unverified"), std::string::npos) << kept().dump(1);
+  good("report run --out page.html");
+  EXPECT_NE(text_of(place_ / "page.html").find("unverified"), std::string::npos);
+  // Analysed again with the same settings, nothing is computed but the state is recorded.
+  const Result again = good("analyze run --only recovery --set permutations=20");
+  EXPECT_NE(again.out.find("cached"), std::string::npos) << again.out;
+  EXPECT_EQ(kept()["notes"].dump().find("recovery.json"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace locus
