@@ -11,7 +11,8 @@ namespace locus {
 // What a reader calls a run's encoding: "learned sigma 0.2", "sinusoidal 2-D", "none, causal".
 std::string encoding_label(const RunConfig& config);
 
-// Writes <to>/<label>-seed<k>-<hash>.json (configuration and summary, no weights) for each finished run below `dirs`.
+// Writes <to>/<label>-seed<k>-<hash>.json (configuration and summary, no weights) for each finished run below `dirs`. The
+// hash is that of all keys that matter to the result and of the data; keeping a run again replaces its own file.
 // Returns the files written; unfinished runs are named in `skipped`.
 struct KeptResults {
   std::vector<std::string> written;

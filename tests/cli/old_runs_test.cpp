@@ -75,8 +75,12 @@ TEST_F(OldRunsTest, analyses_are_made_anew_and_reports_show_those_that_are_there
 }
 
 TEST_F(OldRunsTest, results_are_kept_and_kept_ones_fill_tables) {
-  good("results keep sweep --to kept_now");
-  EXPECT_EQ(std::distance(fs::directory_iterator(place_ / "kept_now"), {}), 2);
+  const auto files = [&](const char* folder) { return std::distance(fs::directory_iterator(place_ / folder), {}); };
+  good("results keep lst sweep --to kept_now");
+  EXPECT_EQ(files("kept_now"), 3) << "the run and a cell differ in their snapshots";
+  EXPECT_EQ(files("kept"), 2) << "where version 1 wrote one file over the other";
+  good("results keep sweep --to kept");
+  EXPECT_EQ(files("kept"), 2) << "files of then are replaced by those of the same run";
   write(place_ / "docs/experiments/page.md", "<!-- table main -->old<!-- end -->\n");
   write(place_ / "docs/experiments/page.tables.toml",
         "[main]\nfrom = \"kept\"\nmeasures = [\"heldout.accuracy | accuracy | 100 | 1\"]\n");

@@ -2,15 +2,18 @@
 #include "study/results.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "config/identity.h"
 #include "config/load.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "study/kept_analyses.h"
 #include "study/result_tables.h"
+#include "tests/support/fake_run.h"
 
 namespace locus {
 namespace {
@@ -127,6 +130,59 @@ TEST_F(ResultsTest, where_chooses_runs_and_a_wrong_column_is_reported) {
   EXPECT_NE(text.find("| learned sigma 0.5 | 1 | 0.8 |"), std::string::npos) << text;
   EXPECT_THROW(fill("[main]\nfrom = \"results\"\nmeasures = [\"heldout.accuracy | x | many\"]\n"), DataError);
   EXPECT_THROW(fill("[other]\nfrom = \"results\"\n"), DataError);
+}
+
+TEST_F(ResultsTest, runs_that_differ_in_any_key_that_matters_are_kept_apart_and_again_in_their_own_file) {
+  const std::vector<std::vector<std::string>> differences = {{},
+                                                             {"stop.epochs=7"},
+                                                             {"stop.loss_below=0.5"},
+                                                             {"watch.eval_limit=3"},
+                                                             {"watch.snapshots=[1]"},
+                                                             {"eval.input_noise=0.2"}};
+  testing_support::FakeRun run;
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    run.config = {};
+    for (const std::string& o : differences[i]) apply_override(run.config, o);
+    testing_support::write_fake_run(root_ / "runs" / std::to_string(i), run);
+  }
+  const std::string to = (root_ / "kept").string();
+  const KeptResults first = keep_results({(root_ / "runs").string()}, to);
+  const auto files = [&] { return std::distance(fs::directory_iterator(to), fs::directory_iterator()); };
+  EXPECT_EQ(first.written.size(), 6u);
+  EXPECT_EQ(files(), 6);
+  EXPECT_EQ(keep_results({(root_ / "runs").string()}, to).written, first.written);
+  EXPECT_EQ(files(), 6);
+  // How often checkpoints are written, and where the data lie, are no differences.
+  run.config = {};
+  run.config.watch.checkpoint_every = 3;
+  run.config.series.files = {"/elsewhere/*.h5"};
+  testing_support::write_fake_run(root_ / "more" / "a", run);
+  EXPECT_EQ(keep_results({(root_ / "more").string()}, to).written, std::vector<std::string>{first.written[0]});
+  EXPECT_EQ(files(), 6);
+}
+
+TEST_F(ResultsTest, a_file_under_its_name_of_version_1_is_replaced_when_it_is_of_the_same_run_only) {
+  testing_support::FakeRun run;
+  testing_support::write_fake_run(root_ / "run", run);
+  const std::string digits = config_identity(run.config, "da7a").version1.substr(0, 8);
+  const fs::path old = root_ / "kept" / ("learned-sigma-0.2-seed0-" + digits + ".json");
+  fs::create_directories(root_ / "kept");
+  const auto write_old = [&](const RunConfig& config) {
+    Json json;
+    json["config"] = to_json(config);
+    json["summary"] = {{"status", "finished"}};
+    write_file_atomic(old, json.dump());
+  };
+  write_old(run.config);
+  EXPECT_EQ(keep_results({(root_ / "run").string()}, (root_ / "kept").string()).written,
+            std::vector<std::string>{old.string()});
+  RunConfig other = run.config;
+  other.stop.epochs = 9;
+  write_old(other);
+  const std::string before = read_text_file(old);
+  const KeptResults apart = keep_results({(root_ / "run").string()}, (root_ / "kept").string());
+  EXPECT_NE(apart.written.at(0), old.string());
+  EXPECT_EQ(read_text_file(old), before) << "another run's file";
 }
 
 TEST_F(ResultsTest, analyses_become_named_numbers) {
