@@ -200,9 +200,9 @@ int run_runs(const RunsOptions& options) {
   if (options.json) {
     Json json = Json::array();
     for (const RunRow& row : table.rows) {
-      Json one = {{"run", row.path.string()}, {"status", row.status},      {"reason", row.reason},
-                  {"epochs", row.epochs},     {"steps", row.steps},        {"seconds", json_value(row.seconds)},
-                  {"config", Json::object()}, {"measures", Json::object()}};
+      Json one = {{"run", row.path.string()}, {"status", row.status},       {"reason", row.reason},
+                  {"epochs", row.epochs},     {"steps", row.steps},         {"seconds", json_value(row.seconds)},
+                  {"config", Json::object()}, {"measures", Json::object()}, {"verified", row.verified}};
       if (row.base) one["config"] = *row.base;
       for (const auto& [name, value] : row.own) one["config"][name] = value;
       if (!row.label.empty()) one["case"] = row.label;
@@ -232,8 +232,13 @@ int run_gc(const GcOptions& options) {
   for (const fs::path& run : find_runs(given)) {
     std::error_code code;
     if (!fs::exists(run / run_files::kSummary, code) || is_locked(run / run_files::kLock)) continue;
-    const RunStatus status = read_summary_file(run / run_files::kSummary).status;
-    if (status != RunStatus::kFinished && status != RunStatus::kConverged) continue;
+    try {
+      const RunStatus status = read_run_summary(run).status;
+      if (status != RunStatus::kFinished && status != RunStatus::kConverged) continue;
+    } catch (const Error& e) {
+      message_line("left alone: " + one_line(e));
+      continue;
+    }
     const std::vector<fs::path> here = dispensable(run, options.keep);
     for (const fs::path& f : here) bytes += size_of(f);
     folders.insert(folders.end(), here.begin(), here.end());

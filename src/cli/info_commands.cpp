@@ -93,6 +93,7 @@ void inspect_run(const std::string& dir, bool json) {
   out["config_hash"] = r.config_hash;
   out["status"] = r.summary ? std::string(kRunStatusNames[static_cast<std::size_t>(r.summary->status)]) : "no summary yet";
   out["problems"] = r.problems;
+  out["unverified"] = r.notes;
   if (r.summary) {
     out["epochs"] = r.summary->epochs;
     out["steps"] = r.summary->steps;
@@ -104,6 +105,7 @@ void inspect_run(const std::string& dir, bool json) {
   } else {
     print_line(fmt::format("run {}  config {}  {}", dir, r.config_hash, out["status"].get<std::string>()));
     for (const std::string& p : r.problems) print_line("problem: " + p);
+    for (const std::string& n : r.notes) print_line("note: " + n);
     if (r.summary) {
       std::vector<std::vector<std::string>> rows;
       for (const auto& [name, value] : r.summary->values) rows.push_back({name, fmt::format("{:.4f}", value)});

@@ -132,6 +132,7 @@ std::string run_details(const Inputs& inputs, int id) {
   }
   fact(out, "last values", join(values, " · "));
   fact(out, "config hash", manifest_text(run, "config_hash"));
+  if (run.complete() && !run.verified) fact(out, "summary", "unverified: written before summaries named their run");
   for (const std::string& problem : run.problems) fact(out, "problem", problem);
   fact(out, "command", command_of(run));
   return out + "</dl></div></details>\n";

@@ -106,7 +106,9 @@ void load_summary(Run& run) {
     return;
   }
   run.status = "broken";
-  const Summary summary = read_summary_file(path);
+  const Summary summary = read_run_summary(run.path);
+  run.verified = summary.verified;
+  if (const std::string problem = metrics_problem(run.path, summary); !problem.empty()) run.problems.push_back(problem);
   run.status = std::string(kRunStatusNames[static_cast<std::size_t>(summary.status)]);
   run.reason = summary.reason;
   run.epochs = static_cast<double>(summary.epochs);

@@ -33,6 +33,7 @@ struct Run {
   std::optional<RunConfig> config;
   nlohmann::json manifest;  // object, may be empty
   std::string status;       // of summary.json, or "training", "unfinished" or "broken"
+  bool verified = false;    // the summary is this run's for certain; those of earlier versions are not
   std::string reason;
   std::map<std::string, double> metrics;  // last values by name
   double epochs = 0, steps = 0, seconds = 0;

@@ -24,6 +24,7 @@ constexpr const char* kModelKey = "run.model_sha256";
 constexpr const char* kConfigKey = "run.config_sha256";
 constexpr const char* kRowsKey = "run.metrics_rows";
 constexpr const char* kCsvKey = "run.metrics_csv_bytes";
+constexpr const char* kCsvHashKey = "run.metrics_csv_sha256";
 
 bool is_object_text(const std::string& text) {
   return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false).is_object();
@@ -84,6 +85,7 @@ void write_checkpoint(const fs::path& folder, const Checkpoint& checkpoint, cons
   metadata[kConfigKey] = sha256_hex(checkpoint.model.config_json);
   metadata[kRowsKey] = std::to_string(stamp.metrics.rows);
   metadata[kCsvKey] = std::to_string(stamp.metrics.csv_bytes);
+  metadata[kCsvHashKey] = stamp.metrics.csv_sha256;
   write_folder_atomic(folder, [&](const fs::path& fresh) {
     write_model_files(fresh, checkpoint.model);
     metadata[kModelKey] = file_sha256(fresh / run_files::kModel);
@@ -100,7 +102,8 @@ LoadedCheckpoint read_checkpoint(const fs::path& folder, const IdentityHashes& h
     throw_unusable(state.source, "the checkpoint belongs to another run", hash, hashes.current);
   }
   loaded.step = stored_count(state, kStepKey);
-  loaded.metrics = {stored_count(state, kRowsKey), stored_count(state, kCsvKey)};
+  loaded.metrics = {stored_count(state, kRowsKey), stored_count(state, kCsvKey), ""};
+  if (const auto it = state.metadata.find(kCsvHashKey); it != state.metadata.end()) loaded.metrics.csv_sha256 = it->second;
   if (number_of_name(folder.filename().string()) != loaded.step) {
     throw_unusable(folder, "the checkpoint is of another step than its folder's name says", std::to_string(loaded.step));
   }

@@ -1,12 +1,15 @@
 #include "run/manifest.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "config/load.h"
 #include "core/error.h"
+#include "core/hash.h"
 #include "core/isa.h"
 #include "io/file.h"
 #include "run/build_info.h"
@@ -34,6 +37,12 @@ void add_start(Json& json, const RunIdentity& identity) {
   json["started"] = utc_now();
 }
 
+// Tells runs of one configuration apart, such as cells that differ in their stop rules only.
+std::string fresh_run_id(const RunIdentity& identity) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+  return sha256_hex(fmt::format("{} {} {} {}", identity.hashes.current, now, host_info().host, ::getpid())).substr(0, 16);
+}
+
 }  // namespace
 
 Json make_manifest(const RunIdentity& identity) {
@@ -42,6 +51,7 @@ Json make_manifest(const RunIdentity& identity) {
   json["config_hash"] = identity.hashes.current;
   json["data_hash"] = identity.data_hash;
   json["signature"] = identity.signature.hash;
+  json["run_id"] = fresh_run_id(identity);
   add_start(json, identity);
   json["study"] = kStudyNames[static_cast<std::size_t>(identity.config.study)];
   json["data"] = identity.data;
@@ -65,6 +75,7 @@ void note_resume(Json& manifest, const RunIdentity& identity) {
   add_start(entry, identity);
   if (!same_behaviour(manifest_text(manifest, "signature"), identity.signature))
     entry["signature"] = identity.signature.hash;
+  if (manifest_text(manifest, "run_id").empty()) manifest["run_id"] = fresh_run_id(identity);
   if (!manifest.contains("resumed") || !manifest["resumed"].is_array()) manifest["resumed"] = Json::array();
   manifest["resumed"].push_back(std::move(entry));
 }

@@ -72,6 +72,43 @@ std::size_t length_of_lines(std::string_view text, std::int64_t count) {
   return length;
 }
 
+[[noreturn]] void throw_unlike_checkpoint(const fs::path& where, std::string what, std::string got,
+                                          std::string expected = {}) {
+  throw IoError({.what = std::move(what),
+                 .where = where.string(),
+                 .got = std::move(got),
+                 .expected = std::move(expected),
+                 .hint = "put the file back as it was, or choose another --out and start anew"});
+}
+
+// The CSV that goes with some JSON lines.
+std::string csv_of_lines(std::string_view lines, const fs::path& where) {
+  std::string csv = lines.empty() ? "" : std::string(kMetricsCsvHeader);
+  std::int64_t number = 0;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    ++number;
+    const std::size_t newline = lines.find('\n', begin);
+    try {
+      csv += metrics_csv_lines(parse_row(lines.substr(begin, newline - begin)));
+    } catch (const IoError& e) {
+      throw_unlike_checkpoint(where, "a row of the metrics is damaged", fmt::format("line {}: {}", number, e.parts().what));
+    }
+    begin = newline + 1;
+  }
+  return csv;
+}
+
+// The first line of `a` that `b` has not at its place.
+std::string first_difference(std::string_view a, std::string_view b) {
+  const std::vector<std::string> x = split(a, '\n');
+  const std::vector<std::string> y = split(b, '\n');
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (i >= y.size() || x[i] != y[i])
+      return fmt::format("\"{}\" where metrics.csv has \"{}\"", x[i], i < y.size() ? y[i] : "");
+  }
+  return "fewer rows than metrics.csv";
+}
+
 }  // namespace
 
 std::optional<double> MetricRow::find(std::string_view name) const {
@@ -113,69 +150,77 @@ MetricsWriter::MetricsWriter(const fs::path& folder)
     : jsonl_(folder / run_files::kMetricsJsonl), csv_(folder / run_files::kMetricsCsv) {
   const std::string text = read_text_file(jsonl_.path());
   rows_ = std::count(text.begin(), text.end(), '\n');
+  if (csv_.size() > 0) csv_hash_.update(read_text_file(csv_.path()));
 }
 
 void MetricsWriter::append(const MetricRow& row) {
   check_row(row);
   const std::uint64_t before = jsonl_.size();
   jsonl_.append(metrics_json_line(row));
+  const std::string lines = (csv_.size() == 0 ? std::string(kMetricsCsvHeader) : std::string()) + metrics_csv_lines(row);
   try {
-    csv_.append((csv_.size() == 0 ? std::string(kMetricsCsvHeader) : std::string()) + metrics_csv_lines(row));
+    csv_.append(lines);
   } catch (...) {
     jsonl_.truncate(before);
     throw;
   }
+  csv_hash_.update(lines);
   ++rows_;
 }
 
-MetricsPosition MetricsWriter::position() const { return {rows_, static_cast<std::int64_t>(csv_.size())}; }
+MetricsPosition MetricsWriter::position() const {
+  Sha256 hash = csv_hash_;
+  return {rows_, static_cast<std::int64_t>(csv_.size()), hash.hex()};
+}
 
 double MetricsWriter::truncate(const MetricsPosition& position) {
   LOCUS_CHECK(position.rows >= 0 && position.csv_bytes >= 0, "a position is not negative");
   const std::string text = read_text_file(jsonl_.path());
   const std::size_t length = length_of_lines(text, position.rows);
   if (length == std::string_view::npos) {
-    throw IoError({.what = "the metrics do not reach as far as the checkpoint",
-                   .where = jsonl_.path().string(),
-                   .got = fmt::format("{} rows", std::count(text.begin(), text.end(), '\n')),
-                   .expected = fmt::format("{} rows", position.rows),
-                   .hint = "put the file back as it was, or choose another --out and start anew"});
+    throw_unlike_checkpoint(jsonl_.path(), "the metrics do not reach as far as the checkpoint",
+                            fmt::format("{} rows", std::count(text.begin(), text.end(), '\n')),
+                            fmt::format("{} rows", position.rows));
   }
   const std::string_view kept = std::string_view(text).substr(0, length);
   const std::string csv = read_text_file(csv_.path());
   const auto csv_length = static_cast<std::size_t>(position.csv_bytes);
-  const bool csv_fits = csv.size() >= csv_length && (csv_length == 0 ? position.rows == 0 : csv[csv_length - 1] == '\n');
-  if (csv_fits) {
-    csv_.truncate(csv_length);
-  } else {
-    rebuild_csv(kept);
+  const std::string_view csv_kept = std::string_view(csv).substr(0, csv_length);
+  const std::string from_json = csv_of_lines(kept, jsonl_.path());
+  note_.clear();
+  bool csv_is_good = csv.size() >= csv_length && (csv_length == 0 ? position.rows == 0 : csv_kept.back() == '\n');
+  if (!position.csv_sha256.empty()) {
+    csv_is_good = csv_is_good && sha256_hex(csv_kept) == position.csv_sha256;
+    if (sha256_hex(from_json) != position.csv_sha256) {
+      throw_unlike_checkpoint(jsonl_.path(), "the rows of the metrics are not those that were written",
+                              csv_is_good ? first_difference(from_json, csv_kept) : "metrics.csv is damaged, too");
+    }
+  } else if (csv_is_good && from_json != csv_kept) {
+    throw_unlike_checkpoint(jsonl_.path(), "metrics.jsonl and metrics.csv do not say the same",
+                            first_difference(from_json, csv_kept));
+  } else if (position.rows > 0) {
+    note_ = "the metrics so far are unverified: the checkpoint is from before their checksum was recorded";
   }
+  if (!csv_is_good) note_ = "metrics.csv was damaged and is made again from metrics.jsonl";
+  replace_csv(csv_is_good ? std::string(csv_kept) : from_json);
   jsonl_.truncate(length);
   rows_ = position.rows;
   if (position.rows == 0) return 0;
   const std::size_t last = length_of_lines(kept, position.rows - 1);
-  const Json row = Json::parse(kept.substr(last), nullptr, /*allow_exceptions=*/false);
-  return row.is_object() && row.contains("seconds") ? number_of_json(nlohmann::json(row["seconds"])).value_or(0) : 0;
+  return parse_row(kept.substr(last, length - last - 1)).seconds;
 }
 
-void MetricsWriter::rebuild_csv(std::string_view kept_lines) {
-  std::string csv = kept_lines.empty() ? "" : std::string(kMetricsCsvHeader);
-  for (std::size_t begin = 0; begin < kept_lines.size();) {
-    const std::size_t newline = kept_lines.find('\n', begin);
-    try {
-      csv += metrics_csv_lines(parse_row(kept_lines.substr(begin, newline - begin)));
-    } catch (const IoError& e) {
-      throw IoError({.what = "metrics.csv is damaged and so are the JSON lines to make it again from",
-                     .where = jsonl_.path().string(),
-                     .got = e.parts().what,
-                     .hint = "put the files back as they were, or choose another --out and start anew"});
-    }
-    begin = newline + 1;
-  }
+void MetricsWriter::replace_csv(const std::string& text) {
   const fs::path path = csv_.path();
-  csv_.close();
-  write_file_atomic(path, csv);
-  csv_ = AppendFile(path);
+  if (text.size() <= csv_.size() && read_text_file(path).starts_with(text)) {
+    csv_.truncate(text.size());
+  } else {
+    csv_.close();
+    write_file_atomic(path, text);
+    csv_ = AppendFile(path);
+  }
+  csv_hash_ = Sha256();
+  csv_hash_.update(text);
 }
 
 void MetricsWriter::sync() {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/hash.h"
 #include "run/files.h"
 
 namespace locus {
@@ -38,6 +39,7 @@ MetricKey parse_metric_key(std::string_view key);
 struct MetricsPosition {
   std::int64_t rows = 0;
   std::int64_t csv_bytes = 0;
+  std::string csv_sha256 = {};  // of these bytes; "" in checkpoints from before it was recorded
   bool operator==(const MetricsPosition&) const = default;
 };
 
@@ -52,16 +54,19 @@ class MetricsWriter {
 
   void append(const MetricRow& row);  // both lines are with the operating system on return
   MetricsPosition position() const;
-  // Cuts both files back and returns the `seconds` of the last row kept (0 when none). A CSV that does not reach so far
-  // is made again from the JSON lines; IoError when those do not.
+  // Cuts both files back and returns the `seconds` of the last row kept (0 when none). A CSV that is not as the position
+  // says is made again from the JSON lines; IoError when those are not what was written either.
   double truncate(const MetricsPosition& position);
+  const std::string& note() const { return note_; }  // of the last truncate: what was mended or cannot be checked
   void sync();
 
  private:
-  void rebuild_csv(std::string_view kept_lines);
+  void replace_csv(const std::string& text);
   AppendFile jsonl_;
   AppendFile csv_;
+  Sha256 csv_hash_;  // of all that stands in the CSV
   std::int64_t rows_ = 0;
+  std::string note_;
 };
 
 // All rows of a run, for reading.

@@ -161,7 +161,9 @@ RunDirectory RunDirectory::open_for_training(const fs::path& path, const RunIden
 void RunDirectory::start(const RunIdentity& identity) {
   // In this order: folder_state() knows a start that was cut off by what stands there without a manifest.
   write_file_atomic(path_ / run_files::kConfig, to_toml(identity.config));
-  write_manifest(path_ / run_files::kManifest, make_manifest(identity));
+  const nlohmann::ordered_json manifest = make_manifest(identity);
+  run_id_ = manifest_text(manifest, "run_id");
+  write_manifest(path_ / run_files::kManifest, manifest);
   metrics_ = MetricsWriter(path_);
   log_ = AppendFile(path_ / run_files::kLog);
 }
@@ -213,6 +215,7 @@ void RunDirectory::resume(const RunIdentity& identity) {
         identity.signature.hash, before));
   }
   note_resume(manifest, identity);
+  run_id_ = manifest_text(manifest, "run_id");
   write_manifest(manifest_path, manifest);
   write_file_atomic(config_path, to_toml(identity.config));
   metrics_ = MetricsWriter(path_);
@@ -281,6 +284,8 @@ void RunDirectory::write_summary(const Summary& summary) {
   complete.config_hash = config_hash_;
   complete.data_hash = data_hash_;
   complete.signature = signature_;
+  complete.run_id = run_id_;
+  complete.metrics_sha256 = file_sha256(path_ / run_files::kMetricsJsonl);
   write_summary_file(path_ / run_files::kSummary, complete);
   summary_is_stale_ = false;
 }

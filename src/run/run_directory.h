@@ -72,8 +72,10 @@ class RunDirectory {
 
   void append_metrics(const MetricRow& row);
   MetricsPosition metrics_position() const { return metrics_.position(); }
-  // Call once after load_latest_checkpoint, with its position or {}; returns the seconds of the last row kept.
+  // Call once after load_latest_checkpoint, with its position or {}; returns the seconds of the last row kept. IoError when
+  // the rows are not those that the checkpoint saw; metrics_note() says what was mended or cannot be checked.
   double truncate_metrics(const MetricsPosition& position) { return metrics_.truncate(position); }
+  const std::string& metrics_note() const { return metrics_.note(); }
 
   // The metrics' position goes with it. Afterwards the newest `keep_checkpoints` good ones are left.
   void save_checkpoint(const Checkpoint& checkpoint);
@@ -99,6 +101,7 @@ class RunDirectory {
   std::string config_hash_;  // the one that the run began with: of version 1 in an old folder
   IdentityHashes hashes_;    // what checkpoints may be stamped with
   std::string data_hash_;
+  std::string run_id_;
   std::string signature_;
   int keep_checkpoints_ = 2;
   bool resumed_ = false;

@@ -62,11 +62,15 @@ void read_texts(RunRecord& record) {
   attempt(record, [&] { record.config = read_config_file(record.path / run_files::kConfig); });
   attempt(record, [&] { record.metrics = read_metrics(record.path / run_files::kMetricsJsonl, record.problems); });
   const fs::path summary = record.path / run_files::kSummary;
-  if (is_there(summary)) attempt(record, [&] { record.summary = read_summary_file(summary); });
-  if (record.summary && !record.config_hash.empty() && record.summary->config_hash != record.config_hash) {
-    record.problems.push_back(summary.string() + ": belongs to another run (config_hash " + record.summary->config_hash +
-                              ")");
-  }
+  if (!is_there(summary)) return;
+  attempt(record, [&] { record.summary = read_run_summary(record.path); });
+  if (!record.summary) return;
+  if (!record.summary->verified)
+    record.notes.push_back(summary.string() + ": unverified, written before summaries named their run");
+  attempt(record, [&] {
+    if (const std::string problem = metrics_problem(record.path, *record.summary); !problem.empty())
+      record.problems.push_back(problem);
+  });
 }
 
 void collect_runs(const fs::path& folder, std::set<fs::path>& seen, std::vector<fs::path>& runs) {

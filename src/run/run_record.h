@@ -36,6 +36,7 @@ struct RunRecord {
   std::vector<ModelEntry> models;  // init, snapshots by epoch, checkpoints by step, final
   bool training = false;           // a process holds the lock right now
   std::vector<std::string> problems;
+  std::vector<std::string> notes;  // what cannot be checked, in a run of an earlier version
 
   const ModelEntry* find_model(std::string_view name) const;  // nullptr when absent
   // final (unless the run was extended and interrupted), else the newest checkpoint, else init; nullptr when there is none.

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "io/file.h"
 #include "run/layout.h"
+#include "run/manifest.h"
 
 namespace locus {
 namespace {
@@ -44,6 +45,8 @@ void write_summary_file(const std::filesystem::path& file, const Summary& summar
   json["config_hash"] = summary.config_hash;
   json["data_hash"] = summary.data_hash;
   json["signature"] = summary.signature;
+  json["run_id"] = summary.run_id;
+  json["metrics_sha256"] = summary.metrics_sha256;
   for (const auto& [key, value] : summary.values) {
     LOCUS_CHECK(!json.contains(key), "summary key is taken: " + key);
     json[key] = json_value(value);
@@ -65,6 +68,8 @@ Summary read_summary_file(const std::filesystem::path& file) {
   summary.config_hash = text_at(json, "config_hash");
   summary.data_hash = text_at(json, "data_hash");
   summary.signature = text_at(json, "signature");
+  summary.run_id = text_at(json, "run_id");
+  summary.metrics_sha256 = text_at(json, "metrics_sha256");
   for (const auto& [key, value] : json.items()) {
     const auto number = number_of_json(nlohmann::json(value));
     if (key == "seconds") {
@@ -74,6 +79,40 @@ Summary read_summary_file(const std::filesystem::path& file) {
     }
   }
   return summary;
+}
+
+Summary read_run_summary(const std::filesystem::path& run) {
+  const std::filesystem::path file = run / run_files::kSummary;
+  Summary summary = read_summary_file(file);
+  Json manifest;
+  try {
+    manifest = read_manifest(run / run_files::kManifest);
+  } catch (const IoError&) {
+    return summary;  // nothing to compare with
+  }
+  const auto same = [&](const char* key, const std::string& own) {
+    const std::string there = manifest_text(manifest, key);
+    if (!own.empty() && !there.empty() && own != there) {
+      throw IoError({.what = "the summary is that of another run",
+                     .where = file.string(),
+                     .got = std::string(key) + " " + own,
+                     .expected = there,
+                     .hint = "put the right file back, or train again with the same --out: it goes on from its checkpoint"});
+    }
+    return !own.empty() && own == there;
+  };
+  const bool config = same("config_hash", summary.config_hash);
+  const bool data = same("data_hash", summary.data_hash);
+  summary.verified = same("run_id", summary.run_id) && config && data;
+  return summary;
+}
+
+std::string metrics_problem(const std::filesystem::path& run, const Summary& summary) {
+  const std::filesystem::path file = run / run_files::kMetricsJsonl;
+  std::error_code code;
+  if (summary.metrics_sha256.empty() || !std::filesystem::exists(file, code)) return "";
+  if (file_sha256(file) == summary.metrics_sha256) return "";
+  return file.string() + ": not as the run wrote it, so curves may be wrong";
 }
 
 }  // namespace locus

@@ -26,11 +26,21 @@ struct Summary {
   std::string data_hash = {};
   std::string signature = {};
   std::vector<std::pair<std::string, double>> values = {};  // last value of every metric, by its name
+  std::string run_id = {};                                  // of the manifest; these two are filled in by RunDirectory, too
+  std::string metrics_sha256 = {};                          // of metrics.jsonl at the end
+  bool verified = false;                                    // by read_run_summary: it is this run's for certain
 
   std::optional<double> find(std::string_view name) const;
 };
 
 void write_summary_file(const std::filesystem::path& file, const Summary& summary);
-Summary read_summary_file(const std::filesystem::path& file);  // IoError
+Summary read_summary_file(const std::filesystem::path& file);  // as it stands; IoError
+
+// The summary in a run's folder, checked against the manifest beside it. IoError when it is damaged or that of another run;
+// one from before run_id was recorded is returned unverified.
+Summary read_run_summary(const std::filesystem::path& run);
+
+// A sentence when metrics.jsonl is not what it was when the summary was written, else "".
+std::string metrics_problem(const std::filesystem::path& run, const Summary& summary);
 
 }  // namespace locus

@@ -51,9 +51,9 @@ RunRow read_row(const fs::path& path, const PlannedCell* planned) {
     } else {
       read_config(row);
     }
-    const fs::path summary = path / run_files::kSummary;
-    if (fs::exists(summary, code)) {
-      const Summary s = read_summary_file(summary);
+    if (fs::exists(path / run_files::kSummary, code)) {
+      const Summary s = read_run_summary(path);
+      row.verified = s.verified;
       row.status = kRunStatusNames[static_cast<std::size_t>(s.status)];
       row.reason = s.reason;
       row.epochs = s.epochs;

@@ -23,6 +23,7 @@ struct RunRow {
   std::int64_t steps = 0;
   double seconds = 0;
   std::map<std::string, double> measures;
+  bool verified = false;  // the summary is this run's for certain; those of earlier versions are not
 
   bool complete() const { return status == "finished" || status == "converged"; }
   std::string key(const std::string& name) const;  // of the configuration; "" when it has none

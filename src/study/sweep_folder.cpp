@@ -69,11 +69,10 @@ void SweepFolder::adopt(SweepPlan& plan) const {
 
 CellOutcome SweepFolder::outcome(const std::string& hash) const {
   CellOutcome out;
-  const fs::path summary = run(hash) / run_files::kSummary;
   try {
-    if (is_there(summary)) out.summary = read_summary_file(summary);
+    if (is_there(run(hash) / run_files::kSummary)) out.summary = read_run_summary(run(hash));
   } catch (const Error&) {
-    out.summary.reset();  // damaged: the run goes on from its last checkpoint and writes it again
+    out.summary.reset();  // damaged or another run's: the run goes on from its last checkpoint and writes it again
   }
   if (out.summary) {
     out.reason = out.summary->reason;

@@ -185,6 +185,7 @@ void Trainer::resume() {
   restore(optimizer_.moment2(), "moment2");
   at_ = Position::from_metadata(c.metadata);
   earlier_seconds_ = directory_.truncate_metrics(c.metrics);
+  if (!directory_.metrics_note().empty()) say(directory_.metrics_note());
   checkpointed_step_ = at_.step;
   say(fmt::format("resumed from step {} (epoch {})", at_.step, at_.epoch));
 }

@@ -50,6 +50,7 @@ TEST_F(OldRunsTest, runs_inspect_and_compare_list_them) {
     EXPECT_EQ(seen["status"], "finished");
     EXPECT_EQ(seen["config_hash"].get<std::string>().size(), 16u) << "the hash of version 1";
     EXPECT_TRUE(seen["problems"].empty()) << seen["problems"].dump();
+    EXPECT_EQ(seen["unverified"].size(), 1u) << "its summary names no run";
   }
   EXPECT_NE(good("compare sweep --by pe.sigma").find("pe.sigma"), std::string::npos);
 }

@@ -1,4 +1,4 @@
-// Analyses of a model that was trained on since are never shown beside its new measures.
+// What is read back belongs to the run in whose folder it lies: analyses of the model of now, its own summary and metrics.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -90,6 +90,44 @@ TEST_F(StaleTest, results_from_before_states_were_recorded_are_shown_as_unverifi
   const Result again = good("analyze run --only recovery --set permutations=20");
   EXPECT_NE(again.out.find("cached"), std::string::npos) << again.out;
   EXPECT_EQ(kept()["notes"].dump().find("recovery.json"), std::string::npos);
+}
+
+// Two cells that differ in their stop rule alone have the same configuration hash.
+TEST_F(StaleTest, exchanged_summaries_of_two_cells_are_believed_by_none) {
+  const std::string sweep = "sweep tiny.toml stop.epochs=1,2 --out s --quiet";
+  good(sweep);
+  const auto swap = [&] {
+    place_.shell("cd s/cells; set -- */; mv $1/summary.json x; mv $2/summary.json $1/; mv x $2/summary.json");
+  };
+  const auto runs = [&] { return nlohmann::json::parse(good("runs s --json").out, nullptr, false); };
+  for (const auto& run : runs()) EXPECT_TRUE(run["verified"]) << run.dump();
+  const std::string results = text_of(place_ / "s/results.csv");
+
+  swap();
+  for (const auto& run : runs()) {
+    EXPECT_EQ(run["status"], "damaged") << run.dump();
+    EXPECT_TRUE(run["measures"].empty());
+  }
+  EXPECT_NE(place_.shell("locus compare s --by stop.epochs").code, 0) << "there is nothing to compare";
+  good("report s --out page.html");
+  EXPECT_NE(text_of(place_ / "page.html").find("the summary is that of another run"), std::string::npos);
+  EXPECT_NE(place_.shell("locus results keep s --to kept").code, 0);
+  good("gc s --yes");
+  const std::string before = place_.shell("cat s/cells/*/final/model.safetensors | sha256sum").out;
+  const nlohmann::json again = nlohmann::json::parse(good(sweep + " --json").out, nullptr, false);
+  EXPECT_EQ(again["ran"], 2) << "both go on from their checkpoint and write their own summary";
+  for (const auto& run : runs()) EXPECT_EQ(run["status"], "finished");
+  EXPECT_EQ(text_of(place_ / "s/results.csv"), results);
+  EXPECT_EQ(place_.shell("cat s/cells/*/final/model.safetensors | sha256sum").out, before);
+}
+
+TEST_F(StaleTest, a_damaged_row_of_the_metrics_stops_the_resume) {
+  good("train tiny.toml stop.epochs=2 --out run --quiet");
+  place_.shell("sed -i '1s/\"train.loss\":[0-9]/\"train.loss\":9/' run/metrics.jsonl");
+  EXPECT_NE(good("inspect run").out.find("not as the run wrote it"), std::string::npos);
+  const Result r = place_.shell("locus train tiny.toml stop.epochs=3 --out run --quiet");
+  EXPECT_NE(r.code, 0);
+  EXPECT_NE(r.err.find("the rows of the metrics are not those that were written"), std::string::npos) << r.err;
 }
 
 }  // namespace

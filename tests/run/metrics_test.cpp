@@ -97,10 +97,65 @@ TEST_F(MetricsTest, lost_csv_is_made_again_from_the_json_lines) {
   EXPECT_TRUE(contains(bytes_of_file(root_ / "metrics.csv"), before + "3,30,train"));
 }
 
+// Three rows whose JSON lines are then changed in the second one.
+std::string refused_after(const fs::path& root, const std::string& from, const std::string& to, bool with_checksum) {
+  for (const char* file : {"metrics.jsonl", "metrics.csv"}) fs::remove(root / file);
+  MetricsWriter writer(root);
+  for (int e = 0; e < 3; ++e) writer.append(row_of(e, e));
+  MetricsPosition position = writer.position();
+  if (!with_checksum) position.csv_sha256.clear();
+  std::string text = bytes_of_file(root / "metrics.jsonl");
+  const std::size_t at = text.find(from, text.find('\n'));
+  if (at == std::string::npos) return "nothing to change";
+  put_file(root / "metrics.jsonl", text.replace(at, from.size(), to));
+  return message_of<IoError>([&] { writer.truncate(position); });
+}
+
+TEST_F(MetricsTest, rows_that_are_not_what_was_written_are_refused) {
+  for (const bool with_checksum : {true, false}) {
+    const std::string value = refused_after(root_, "\"train.loss\":0.25", "\"train.loss\":0.75", with_checksum);
+    EXPECT_TRUE(contains(value, "\"1,10,train,,loss,0.75\" where metrics.csv has \"1,10,train,,loss,0.25\"")) << value;
+    EXPECT_TRUE(contains(refused_after(root_, "train.loss", "train.lost", with_checksum), "lost"));
+    EXPECT_TRUE(contains(refused_after(root_, "{", "[", with_checksum), "line 2"));
+    EXPECT_EQ(refused_after(root_, "\"epoch\"", "\"epoch\"", with_checksum), "no error");
+  }
+}
+
+TEST_F(MetricsTest, a_damaged_csv_is_made_again_and_said_and_both_damaged_are_refused) {
+  MetricsWriter writer(root_);
+  for (int e = 0; e < 3; ++e) writer.append(row_of(e, e));
+  const std::string before = bytes_of_file(root_ / "metrics.csv");
+  const MetricsPosition position = writer.position();
+  writer.truncate(position);
+  EXPECT_EQ(writer.note(), "");
+  std::string damaged = before;
+  damaged[damaged.size() - 2] = '7';
+  put_file(root_ / "metrics.csv", damaged);
+  writer.truncate(position);
+  EXPECT_EQ(bytes_of_file(root_ / "metrics.csv"), before);
+  EXPECT_TRUE(contains(writer.note(), "made again")) << writer.note();
+  EXPECT_EQ(writer.position(), position);
+  put_file(root_ / "metrics.csv", damaged);
+  std::string lines = bytes_of_file(root_ / "metrics.jsonl");
+  put_file(root_ / "metrics.jsonl", lines.replace(lines.find("0.25"), 4, "0.26"));
+  EXPECT_TRUE(contains(message_of<IoError>([&] { writer.truncate(position); }), "metrics.csv is damaged, too"));
+}
+
+TEST_F(MetricsTest, without_a_checksum_the_rows_are_unverified) {
+  MetricsWriter writer(root_);
+  writer.append(row_of(0, 0));
+  MetricsPosition old = writer.position();
+  old.csv_sha256.clear();
+  writer.truncate(old);
+  EXPECT_TRUE(contains(writer.note(), "unverified"));
+  writer.truncate({});
+  EXPECT_EQ(writer.note(), "");
+}
+
 TEST_F(MetricsTest, json_lines_that_end_too_early_are_refused) {
   MetricsWriter writer(root_);
   writer.append(row_of(0, 0));
-  const std::string message = message_of<IoError>([&] { writer.truncate({2, 100}); });
+  const std::string message = message_of<IoError>([&] { writer.truncate({2, 100, ""}); });
   EXPECT_TRUE(contains(message, "1 rows")) << message;
   EXPECT_TRUE(contains(message, "2 rows")) << message;
 }

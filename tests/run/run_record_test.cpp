@@ -50,6 +50,49 @@ TEST_F(RunRecordTest, whole_run_is_read_without_problems) {
   EXPECT_FALSE(record.training);
 }
 
+TEST_F(RunRecordTest, a_summary_of_another_run_is_no_summary) {
+  make_run();
+  const std::string own = bytes_of_file(out_ / "summary.json");
+  EXPECT_TRUE(read_run(out_).summary->verified);
+  EXPECT_TRUE(read_run(out_).notes.empty());
+  const auto other_summary = [&](const std::vector<std::string>& overrides) {
+    const fs::path folder = root_ / "other";
+    fs::remove_all(folder);
+    RunDirectory::open_for_training(folder, small_identity(overrides)).write_summary({});
+    return bytes_of_file(folder / "summary.json");
+  };
+  // Of another configuration, and of the same configuration with another stop rule, which is no part of the hash.
+  for (const char* change : {"pe.sigma=0.4", "stop.epochs=7"}) {
+    put_file(out_ / "summary.json", other_summary({"pe.sigma=0.3", change}));
+    const RunRecord record = read_run(out_);
+    EXPECT_FALSE(record.summary.has_value()) << change;
+    EXPECT_TRUE(contains(joined(record.problems), "that of another run")) << joined(record.problems);
+    EXPECT_THROW(read_run_summary(out_), IoError) << change;
+  }
+  put_file(out_ / "summary.json", own);
+  EXPECT_TRUE(read_run(out_).problems.empty());
+}
+
+TEST_F(RunRecordTest, a_summary_from_before_runs_had_an_id_is_unverified) {
+  make_run();
+  auto json = nlohmann::json::parse(bytes_of_file(out_ / "summary.json"));
+  json.erase("run_id");
+  json.erase("metrics_sha256");
+  put_file(out_ / "summary.json", json.dump());
+  const RunRecord record = read_run(out_);
+  ASSERT_TRUE(record.summary.has_value());
+  EXPECT_FALSE(record.summary->verified);
+  EXPECT_TRUE(record.problems.empty()) << joined(record.problems);
+  EXPECT_TRUE(contains(joined(record.notes), "unverified")) << joined(record.notes);
+}
+
+TEST_F(RunRecordTest, metrics_that_were_changed_after_the_end_are_a_problem) {
+  make_run();
+  std::string lines = bytes_of_file(out_ / "metrics.jsonl");
+  put_file(out_ / "metrics.jsonl", lines.replace(lines.find("\"train.loss\":1"), 14, "\"train.loss\":2"));
+  EXPECT_TRUE(contains(joined(read_run(out_).problems), "not as the run wrote it")) << joined(read_run(out_).problems);
+}
+
 TEST_F(RunRecordTest, running_run_is_seen_as_such) {
   const RunDirectory run = open(small_identity());
   const RunRecord record = read_run(out_);
