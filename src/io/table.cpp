@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -24,34 +25,99 @@ bool is_integer(std::string_view cell) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Numbers can be names too (0, 1, 2 of pandas, years, identifiers): a row of different whole numbers above one that is
-// mostly not.
-bool looks_like_numbering(const Cells& first, const Cells& second) {
-  if (first.size() < 3 || !std::all_of(first.begin(), first.end(), [](const auto& c) { return is_integer(c); }))
-    return false;
-  Cells sorted = first;
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) return false;
-  const auto whole =
-      std::count_if(second.begin(), second.end(), [](const auto& c) { return is_integer(c) || is_missing(c); });
-  return 2 * static_cast<std::size_t>(whole) < second.size();
+// Rows that are looked at to tell a header of whole numbers from samples of whole numbers.
+constexpr std::size_t kPeekRows = 20;
+
+// The numbers of a row of whole numbers; empty when another cell is there.
+std::vector<double> whole_numbers(const Cells& cells) {
+  std::vector<double> out;
+  for (const std::string& c : cells) {
+    if (!is_integer(c)) return {};
+    out.push_back(*parse_cell(c));
+  }
+  return out;
 }
 
-// Whether the first row names the columns; `second` is empty in a file of one row.
-bool looks_like_header(const Cells& first, const Cells& second) {
-  if (std::all_of(first.begin(), first.end(), [](const std::string& c) { return is_text(c); })) return true;
+bool steps_evenly(const std::vector<double>& row) {
+  for (std::size_t i = 1; i < row.size(); ++i) {
+    if (row[i] <= row[i - 1] || row[i] - row[i - 1] != row[1] - row[0]) return false;
+  }
+  return row.size() > 1;
+}
+
+bool are_years(const std::vector<double>& row) {
+  return row.size() > 1 && std::is_sorted(row.begin(), row.end()) && row.front() >= 1500 && row.back() <= 2100;
+}
+
+enum class Header { kNo, kYes, kDoubt };
+
+// A first row of different whole numbers: names (0, 1, 2 of pandas, years, identifiers) or a sample. Above rows that are
+// not whole it is names; above counts it is when it rises as no other row does.
+Header header_of_numbers(const Cells& first, std::span<const Cells> body) {
+  const std::vector<double> row = whole_numbers(first);
+  if (row.size() < 2 || body.empty()) return Header::kNo;
+  if (std::set<double>(row.begin(), row.end()).size() < row.size()) return Header::kNo;
+  const auto is_whole = [](const std::string& c) { return is_integer(c) || is_missing(c); };
+  const Cells& second = body.front();
+  const auto whole_cells = std::count_if(second.begin(), second.end(), is_whole);
+  const auto whole_rows = std::count_if(
+      body.begin(), body.end(), [&](const Cells& cells) { return std::all_of(cells.begin(), cells.end(), is_whole); });
+  if (row.size() >= 3 && 2 * static_cast<std::size_t>(whole_cells) < second.size()) return Header::kYes;
+  if (row.size() >= 3 && 10 * static_cast<std::size_t>(whole_rows) <= body.size()) return Header::kYes;
+  bool rises_too = false, years_too = false, far_above = body.size() >= 5 && row.size() >= 3;
+  for (const Cells& cells : body) {
+    const std::vector<double> other = whole_numbers(cells);
+    rises_too = rises_too || steps_evenly(other);
+    years_too = years_too || are_years(other);
+    for (std::size_t c = 0; far_above && c < std::min(cells.size(), row.size()); ++c) {
+      const auto value = parse_cell(cells[c]);
+      far_above = !value || !(std::abs(*value) * 3 >= row[c]);
+    }
+  }
+  if (are_years(row) && !years_too) return row.size() >= 3 ? Header::kYes : Header::kDoubt;
+  if (row.size() < 3 || body.size() < 2) return Header::kNo;
+  const bool rises = steps_evenly(row) && !rises_too;
+  if (rises && row.size() >= 5 && row.front() <= 1 && row[1] - row[0] == 1) return Header::kYes;
+  const bool other_kind = 2 * static_cast<std::size_t>(whole_rows) < body.size();
+  return rises || far_above || other_kind ? Header::kDoubt : Header::kNo;
+}
+
+// Whether the first row names the columns; `body` is empty in a file of one row.
+Header looks_like_header(const Cells& first, std::span<const Cells> body) {
+  if (std::all_of(first.begin(), first.end(), [](const std::string& c) { return is_text(c); })) return Header::kYes;
   // pandas and R leave the name of the index column empty, or out.
-  if (first.size() > 1 && first[0].empty() && std::none_of(first.begin() + 1, first.end(), is_missing)) return true;
-  if (looks_like_numbering(first, second)) return true;
+  if (first.size() > 1 && first[0].empty() && std::none_of(first.begin() + 1, first.end(), is_missing)) return Header::kYes;
+  const Cells second = body.empty() ? Cells{} : body.front();
   const std::size_t shift = second.size() == first.size() + 1 ? 1 : 0;
   for (std::size_t i = 0; i < first.size() && i + shift < second.size(); ++i) {
-    if (is_text(first[i]) && !is_text(second[i + shift])) return true;
+    if (is_text(first[i]) && !is_text(second[i + shift])) return Header::kYes;
   }
-  return false;
+  return header_of_numbers(first, body);
 }
 
-bool has_header(Presence wanted, const Cells& first, const Cells& second) {
-  return wanted == Presence::kYes || (wanted == Presence::kAuto && looks_like_header(first, second));
+bool has_header(Presence wanted, const Cells& first, std::span<const Cells> body, std::string_view name) {
+  if (wanted != Presence::kAuto) return wanted == Presence::kYes;
+  const Header header = looks_like_header(first, body);
+  if (header == Header::kDoubt) {
+    const std::vector<std::string> shown(
+        first.begin(), first.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(first.size(), 6)));
+    throw DataError({.what = "is the first row a header of numbers, or a sample?",
+                     .where = std::string(name),
+                     .got = join(shown, ", ") + (first.size() > 6 ? ", ..." : ""),
+                     .expected = "a first row that is surely one or the other",
+                     .hint = "series.header=yes or series.header=no settles it, or names that are no numbers"});
+  }
+  return header == Header::kYes;
+}
+
+// The rows behind the first, as far as they are looked at.
+std::vector<Cells> peek_rows(std::string_view text, std::string_view name, char delimiter) {
+  RowReader reader(text, name, delimiter);
+  std::vector<Cells> rows;
+  Cells cells;
+  if (!reader.next(cells)) return rows;
+  while (rows.size() < kPeekRows && reader.next(cells)) rows.push_back(cells);
+  return rows;
 }
 
 std::string shortened(std::string_view text) {
@@ -129,7 +195,10 @@ class NumericBuilder {
     if (!header_.empty()) {
       for (std::size_t i = drop_first ? 1 : 0; i < stored; ++i) table.column_names.push_back(header_[selected_[i]]);
     }
-    if (names) table.row_names = std::move(first_column_);
+    if (names) {
+      table.row_names = std::move(first_column_);
+      if (!header_.empty()) table.row_title = header_[0];
+    }
     return table;
   }
 
@@ -244,7 +313,8 @@ Table parse_table(std::string_view text, std::string_view name, const TableOptio
     table.rows.push_back(cells);
     table.lines.push_back(reader.line());
   }
-  if (!table.rows.empty() && has_header(options.header, table.rows[0], table.rows.size() > 1 ? table.rows[1] : Cells{})) {
+  const std::size_t peeked = table.rows.empty() ? 0 : std::min(kPeekRows, table.rows.size() - 1);
+  if (!table.rows.empty() && has_header(options.header, table.rows[0], std::span(table.rows).subspan(1, peeked), name)) {
     table.header = std::move(table.rows[0]);
     table.rows.erase(table.rows.begin());
     table.lines.erase(table.lines.begin());
@@ -266,7 +336,7 @@ NumericTable parse_numeric_table(std::string_view text, std::string_view name, c
   if (reader.next(first)) {
     const std::int64_t first_line = reader.line();
     const bool more = reader.next(cells);
-    if (has_header(options.table.header, first, more ? cells : Cells{})) {
+    if (has_header(options.table.header, first, peek_rows(text, name, delimiter), name)) {
       builder.set_header(std::move(first));
     } else {
       builder.add(first, first_line);

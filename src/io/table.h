@@ -19,7 +19,8 @@ enum class Presence { kAuto, kYes, kNo };
 
 struct TableOptions {
   char delimiter = '\0';              // '\0': by file name, then by the first line; ' ': any run of blanks
-  Presence header = Presence::kAuto;  // kAuto: a first row whose text stands where numbers follow, or that is all text
+  Presence header = Presence::kAuto;  // kAuto: a first row whose text stands where numbers follow, or that is all text, or
+                                      // numbers that rise as in no other row; DataError when that is doubtful
   ReadLimits limits = {};
 };
 
@@ -50,6 +51,7 @@ struct NumericTable {
   MatrixD values;
   std::vector<std::string> column_names;  // empty without header
   std::vector<std::string> row_names;     // empty without
+  std::string row_title = {};             // what the header calls the column of row names
 };
 
 NumericTable parse_numeric_table(std::string_view text, std::string_view name, const NumericOptions& options = {});

@@ -49,6 +49,33 @@ TEST(TableTest, whole_numbers_above_others_are_names) {
     EXPECT_EQ(parse_numeric_table(text, "t.csv").values.rows(), 2) << text;
 }
 
+TEST(TableTest, a_header_of_numbers_over_counts_is_told_from_a_sample_or_asked_about) {
+  const std::string body = "12,15,9\n3,40,7\n8,8,11\n20,1,2\n5,6,3\n0,2,9\n";
+  const auto rows = [&](const std::string& first) {
+    return parse_numeric_table(first + "\n" + body, "t.csv").values.rows();
+  };
+  EXPECT_EQ(rows("1990,1991,1992"), 6) << "years";
+  EXPECT_EQ(rows("1990,1995,2007"), 6) << "years with gaps";
+  EXPECT_EQ(rows("7,19,4"), 7) << "a sample like the others";
+  EXPECT_EQ(rows("4,4,6"), 7) << "names differ";
+  const std::string wide = "3,1,4,1,5\n9,2,6,5,3\n5,8,9,7,9\n";
+  EXPECT_EQ(parse_numeric_table("0,1,2,3,4\n" + wide, "t.csv").values.rows(), 3) << "pandas";
+  EXPECT_EQ(parse_numeric_table("2,0,1,3,4\n" + wide, "t.csv").values.rows(), 4);
+  EXPECT_EQ(parse_numeric_table("0,1,2\n3,4,5\n6,7,8\n", "t.csv").values.rows(), 3) << "every row rises";
+  for (const char* doubtful : {"1,2,3", "101,205,309", "10,20,30"}) {
+    const std::string message = error_text([&] { rows(doubtful); });
+    EXPECT_NE(message.find("series.header"), std::string::npos) << doubtful << message;
+  }
+  const std::string text = "1,2,3\n" + body;
+  EXPECT_EQ(parse_numeric_table(text, "t.csv", {.table = {.header = Presence::kYes}}).values.rows(), 6);
+  EXPECT_EQ(parse_numeric_table(text, "t.csv", {.table = {.header = Presence::kNo}}).values.rows(), 7);
+  // The first sample may be whole by chance.
+  EXPECT_EQ(parse_numeric_table(
+                "4,2,7\n1,2,3\n.5,1.5,2\n.5,3.5,1\n.25,.5,.75\n2.5,1,1\n3,.5,.5\n1,.5,2\n1,0.1,2\n4,1,.5\n3,3,.5\n", "t.csv")
+                .column_names.size(),
+            3u);
+}
+
 TEST(TableTest, comments_stand_before_the_first_row_and_the_last_may_be_its_header) {
   const NumericTable saved = parse_numeric_table("# a,b,c\n1,2,3\n4,5,6\n", "t.csv");  // numpy.savetxt(header="a,b,c")
   EXPECT_EQ(saved.column_names, (std::vector<std::string>{"a", "b", "c"}));
