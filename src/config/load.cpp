@@ -96,6 +96,8 @@ std::string read_text(const std::string& path) {
                        .hint = "ready-made ones stand in configs/"});
   }
   if (fs::is_directory(path, ec)) throw ConfigError({.what = "a configuration is a file, this is a folder", .where = path});
+  if (!fs::is_regular_file(path, ec))
+    throw ConfigError({.what = "a configuration is a file, this is a pipe or a device", .where = path});
   std::ifstream in(path, std::ios::binary);
   if (!in) throw ConfigError({.what = "cannot read the configuration file", .where = path});
   return {std::istreambuf_iterator<char>(in), {}};

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "io/axis_names.h"
 #include "io/cifti.h"
 #include "io/file.h"
 #include "io/hdf5.h"
@@ -22,14 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kFrontBytes = 4096;
 
 Bytes front_of(const fs::path& path) {
-  std::error_code code;
-  if (!fs::is_regular_file(path, code)) {
-    if (fs::is_directory(path, code)) {
-      throw IoError({.what = "cannot read a folder as a file", .where = path.string(), .hint = "give a file, not a folder"});
-    }
-    if (!fs::exists(path, code)) read_file(path);  // says what is wrong
-    return {};
-  }
+  require_regular_file(path);
   std::ifstream stream(path, std::ios::binary);
   if (!stream) read_file(path);
   Bytes front(kFrontBytes);
@@ -61,25 +55,35 @@ const NpzEntry& only_array(const std::vector<NpzEntry>& entries, const fs::path&
                  .hint = "name the array, e.g. dataset = \"x\""});
 }
 
-// The tensors as NPZ entries, so that both are chosen by one rule.
-std::vector<NpzEntry> tensor_entries(const fs::path& path, const MatrixOptions& options) {
-  const TensorFile file = read_safetensors(path, options.limits);
-  std::vector<NpzEntry> entries;
-  const auto add = [&](const Tensor& t) {
-    entries.push_back({t.name, {t.shape, t.to_doubles(), std::string(dtype_name(t.dtype))}});
-  };
-  if (!options.dataset.empty()) {
-    add(file.at(options.dataset));
-  } else {
-    for (const Tensor& t : file.tensors) add(t);
-  }
-  return entries;
-}
-
 struct FoundArray {
   NdArray array;
   std::string dataset;
 };
+
+// Shapes first: only the array that is wanted is unpacked.
+FoundArray find_npz(const fs::path& path, const MatrixOptions& options) {
+  const Bytes bytes = read_file(path, options.limits.file_bytes);
+  const std::string name = path.string();
+  std::string wanted = options.dataset;
+  if (wanted.empty()) wanted = only_array(list_npz(bytes, name), path).name;
+  std::vector<NpzEntry> entries = parse_npz(bytes, name, wanted, options.limits);
+  if (entries.size() != 1) {
+    throw IoError({.what = "two arrays have this name", .where = name, .got = wanted, .hint = "make the file again"});
+  }
+  return {std::move(entries[0].array), wanted};
+}
+
+FoundArray find_tensor(const fs::path& path, const MatrixOptions& options) {
+  const TensorFile file = read_safetensors(path, options.limits);
+  std::string wanted = options.dataset;
+  if (wanted.empty()) {
+    std::vector<NpzEntry> shapes;
+    for (const Tensor& t : file.tensors) shapes.push_back({t.name, {t.shape, {}, ""}});
+    wanted = only_array(shapes, path).name;
+  }
+  const Tensor& t = file.at(wanted);
+  return {{t.shape, t.to_doubles(), std::string(dtype_name(t.dtype))}, wanted};
+}
 
 FoundArray find_array(const fs::path& path, FileFormat format, const MatrixOptions& options) {
   switch (format) {
@@ -94,12 +98,9 @@ FoundArray find_array(const fs::path& path, FileFormat format, const MatrixOptio
     case FileFormat::kNpy:
       return {read_npy(path, options.limits), ""};
     case FileFormat::kNpz:
-    case FileFormat::kSafetensors: {
-      const std::vector<NpzEntry> entries =
-          format == FileFormat::kNpz ? read_npz(path, options.dataset, options.limits) : tensor_entries(path, options);
-      const NpzEntry& entry = only_array(entries, path);
-      return {entry.array, entry.name};
-    }
+      return find_npz(path, options);
+    case FileFormat::kSafetensors:
+      return find_tensor(path, options);
     default:
       break;
   }
@@ -173,12 +174,14 @@ NamedMatrix read_matrix(const fs::path& path, const MatrixOptions& options) {
     matrix.values = std::move(table.values);
     matrix.row_names = std::move(table.row_names);
     matrix.column_names = std::move(table.column_names);
+    matrix.row_title = std::move(table.row_title);
   } else if (format == FileFormat::kCifti) {
     matrix = from_cifti(path, options);
   } else {
     FoundArray found = find_array(path, format, options);
-    matrix.values = to_matrix(found.array, path.string());
+    matrix.values = to_matrix(std::move(found.array), path.string());
     matrix.dataset = std::move(found.dataset);
+    name_axes(matrix, path, options.limits);
   }
   matrix.format = format_name(format);
   return matrix;
@@ -205,7 +208,7 @@ std::vector<ArrayEntry> list_arrays(const std::filesystem::path& path, const Rea
         out.push_back({std::move(v.name), std::move(v.shape), std::move(v.class_name)});
       break;
     case FileFormat::kNpz:
-      for (NpzEntry& e : read_npz(path, {}, limits))
+      for (NpzEntry& e : list_npz(read_file(path, limits.file_bytes), path.string()))
         out.push_back({std::move(e.name), std::move(e.array.shape), std::move(e.array.stored_type)});
       break;
     case FileFormat::kNpy:

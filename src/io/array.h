@@ -25,12 +25,14 @@ struct MatrixOptions {
   ReadLimits limits = {};
 };
 
-// As the file has it: nothing is transposed. MATLAB as MATLAB shows it, CIFTI parcels x time (see cifti.h).
+// As the file has it: nothing is transposed. MATLAB as MATLAB shows it, CIFTI parcels x time (see cifti.h). Names come from
+// a table's header and first column, from CIFTI, or from an array of names or ids beside the matrix (axis_names.h).
 struct NamedMatrix {
   MatrixD values;
   std::vector<std::string> row_names;  // empty when the file has none
   std::vector<std::string> column_names;
-  std::string dataset;  // which one was read; empty where a file holds one matrix
+  std::string row_title = {};  // what a table's header calls the column of row names
+  std::string dataset;         // which one was read; empty where a file holds one matrix
   std::string format;
   double row_step = 0;  // seconds (or other unit) between rows or columns where the file says so (CIFTI series), else 0
   double column_step = 0;

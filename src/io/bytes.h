@@ -22,6 +22,8 @@ using ByteSpan = std::span<const std::byte>;
 
 inline ByteSpan bytes_of(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
 inline std::string_view as_text(ByteSpan bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+// The character of this code; nothing for what is none.
+void append_utf8(std::string& out, std::uint32_t code);
 inline void append(Bytes& out, ByteSpan bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); }
 
 template <class T>

@@ -65,7 +65,7 @@ CiftiFile parse_cifti(ByteSpan bytes, std::string_view name, const ReadLimits& l
                    .where = std::string(name),
                    .got = "dimensions " + shape_text(shape)});
   }
-  if (extension->content.size() > limits.header_bytes) {
+  if (extension->content.size() > limits.for_file(bytes.size()).header_bytes) {
     throw IoError({.what = "the CIFTI description is too large", .where = std::string(name)});
   }
   std::string_view xml = as_text(extension->content);

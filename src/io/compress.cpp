@@ -37,11 +37,6 @@ struct Inflater {
   Inflater& operator=(const Inflater&) = delete;
 };
 
-struct InflateResult {
-  Bytes bytes;
-  bool complete = false;
-};
-
 uInt chunk(std::size_t n) { return static_cast<uInt>(std::min<std::size_t>(n, std::numeric_limits<uInt>::max() / 2)); }
 
 // A gzip file may be several members one after the other: go on while another begins.
@@ -51,32 +46,34 @@ bool next_member(Inflater& inflater, ByteSpan compressed, std::size_t used, Defl
   return more && inflateReset(&inflater.stream) == Z_OK;
 }
 
-InflateResult run_inflate(ByteSpan compressed, DeflateFormat format, std::uint64_t max_bytes, std::string_view name) {
+enum class End { kComplete, kTooLong, kTooShort };
+
+// Gives the sink at most `max_bytes`.
+End run_inflate(ByteSpan compressed, DeflateFormat format, std::uint64_t max_bytes, std::string_view name,
+                const PieceSink& sink) {
   Inflater inflater(format);
   z_stream& z = inflater.stream;
-  InflateResult result;
+  Bytes piece(std::min<std::uint64_t>(max_bytes, kStep));
   std::size_t used = 0;
-  std::size_t filled = 0;
-  while (true) {
-    if (filled == result.bytes.size()) {
-      if (filled >= max_bytes) break;
-      result.bytes.resize(std::min<std::uint64_t>(max_bytes, std::max(kStep, filled * 2)));
-    }
+  std::uint64_t given = 0;
+  while (given < max_bytes) {
     const uInt in = chunk(compressed.size() - used);
-    const uInt out = chunk(result.bytes.size() - filled);
+    const uInt out = chunk(std::min<std::uint64_t>(piece.size(), max_bytes - given));
     z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(compressed.data() + used));
     z.avail_in = in;
-    z.next_out = reinterpret_cast<Bytef*>(result.bytes.data() + filled);
+    z.next_out = reinterpret_cast<Bytef*>(piece.data());
     z.avail_out = out;
     const int code = inflate(&z, Z_NO_FLUSH);
     used += in - z.avail_in;
-    filled += out - z.avail_out;
+    if (const uInt made = out - z.avail_out; made > 0) {
+      sink(ByteSpan(piece).first(made));
+      given += made;
+    }
     if (code == Z_STREAM_END) {
       if (next_member(inflater, compressed, used, format)) continue;
-      result.complete = true;
-      break;
+      return End::kComplete;
     }
-    if (code == Z_BUF_ERROR || (code == Z_OK && in == z.avail_in && out == z.avail_out)) break;
+    if (code == Z_BUF_ERROR || (code == Z_OK && in == z.avail_in && out == z.avail_out)) return End::kTooShort;
     if (code != Z_OK) {
       throw IoError({.what = "the compressed data are damaged",
                      .where = std::string(name),
@@ -84,31 +81,42 @@ InflateResult run_inflate(ByteSpan compressed, DeflateFormat format, std::uint64
                      .hint = "copy or make the file again"});
     }
   }
-  result.bytes.resize(filled);
-  return result;
+  return End::kTooLong;
 }
 
 }  // namespace
 
-Bytes inflate_all(ByteSpan compressed, DeflateFormat format, std::uint64_t max_bytes, std::string_view name) {
+void inflate_pieces(ByteSpan compressed, DeflateFormat format, std::uint64_t max_bytes, std::string_view name,
+                    const PieceSink& sink) {
+  std::uint64_t given = 0;
   // One byte above the bound shows whether the stream goes on.
-  InflateResult result = run_inflate(compressed, format, max_bytes + 1, name);
-  if (result.bytes.size() > max_bytes) {
+  const End end = run_inflate(compressed, format, max_bytes + 1, name, [&](ByteSpan piece) {
+    given += piece.size();
+    if (given <= max_bytes) sink(piece);
+  });
+  if (given > max_bytes || end == End::kTooLong) {
     throw IoError({.what = "the compressed data expand to more than allowed",
                    .where = std::string(name),
                    .expected = "at most " + human_bytes(static_cast<double>(max_bytes)),
                    .hint = "the file is damaged, or made to fill the memory"});
   }
-  if (!result.complete) {
+  if (end == End::kTooShort) {
     throw IoError({.what = "the compressed data end too early",
                    .where = std::string(name),
                    .hint = "the file is truncated: copy or make it again"});
   }
-  return std::move(result.bytes);
+}
+
+Bytes inflate_all(ByteSpan compressed, DeflateFormat format, std::uint64_t max_bytes, std::string_view name) {
+  Bytes whole;
+  inflate_pieces(compressed, format, max_bytes, name, [&](ByteSpan piece) { append(whole, piece); });
+  return whole;
 }
 
 Bytes inflate_prefix(ByteSpan compressed, DeflateFormat format, std::uint64_t max_bytes, std::string_view name) {
-  return run_inflate(compressed, format, max_bytes, name).bytes;
+  Bytes front;
+  run_inflate(compressed, format, max_bytes, name, [&](ByteSpan piece) { append(front, piece); });
+  return front;
 }
 
 Bytes deflate_all(ByteSpan bytes, DeflateFormat format) {
@@ -135,8 +143,8 @@ Bytes deflate_all(ByteSpan bytes, DeflateFormat format) {
   return out;
 }
 
-std::uint32_t crc32_of(ByteSpan bytes) {
-  uLong crc = crc32(0, nullptr, 0);
+std::uint32_t crc32_of(ByteSpan bytes, std::uint32_t before) {
+  uLong crc = before;
   while (!bytes.empty()) {
     const uInt n = chunk(bytes.size());
     crc = crc32(crc, reinterpret_cast<const Bytef*>(bytes.data()), n);

@@ -136,6 +136,26 @@ std::vector<double> fortran_to_c_order(std::span<const double> in, std::span<con
   return out;
 }
 
+std::vector<double> fortran_to_c_order(DType type, ByteSpan bytes, bool swap, std::span<const std::int64_t> shape) {
+  std::size_t count = 1, others = 1;
+  for (const std::int64_t d : shape) count *= static_cast<std::size_t>(d);
+  std::vector<double> out(count);
+  if (count == 0) return out;
+  const std::size_t length = shape.empty() ? 1 : static_cast<std::size_t>(shape[0]), size = dtype_size(type);
+  others = count / length;
+  // One run along the first axis at a time: contiguous in the file, `others` apart in C order.
+  std::vector<double> run(length);
+  std::vector<std::size_t> index(shape.size(), 0);
+  for (std::size_t r = 0; r < others; ++r) {
+    convert_to_doubles(type, bytes.subspan(r * length * size, length * size), swap, run);
+    std::size_t to = 0;
+    for (std::size_t a = 1; a < shape.size(); ++a) to = to * static_cast<std::size_t>(shape[a]) + index[a];
+    for (std::size_t i = 0; i < length; ++i) out[i * others + to] = run[i];
+    for (std::size_t a = 1; a < shape.size() && ++index[a] == static_cast<std::size_t>(shape[a]); ++a) index[a] = 0;
+  }
+  return out;
+}
+
 std::string shape_text(std::span<const std::int64_t> shape) {
   if (shape.size() == 1) return fmt::format("({},)", shape[0]);
   std::string text = "(";

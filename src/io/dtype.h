@@ -29,6 +29,9 @@ void convert_to_doubles(DType type, ByteSpan bytes, bool swap, std::span<double>
 // Values of an array of this shape from Fortran order (first axis fastest) to C order.
 std::vector<double> fortran_to_c_order(std::span<const double> in, std::span<const std::int64_t> shape);
 
+// The same straight from the stored bytes, so that the doubles stand in memory once.
+std::vector<double> fortran_to_c_order(DType type, ByteSpan bytes, bool swap, std::span<const std::int64_t> shape);
+
 template <class T>
 constexpr DType dtype_of() {
   using U = std::remove_cv_t<T>;

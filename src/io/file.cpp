@@ -50,6 +50,14 @@ std::string hint_of(int code) {
   throw IoError({.what = std::move(what), .where = path.string(), .got = std::strerror(code), .hint = hint_of(code)});
 }
 
+// Files are read more than once (to recognise, to read, to hash): a pipe gives its bytes once, a device without end.
+[[noreturn]] void throw_no_file(const fs::path& path) {
+  throw IoError({.what = "this is a pipe, a socket or a device, not a file",
+                 .where = path.string(),
+                 .expected = "a regular file",
+                 .hint = "write its content to a file and give that"});
+}
+
 // Owns a file descriptor.
 class Descriptor {
  public:
@@ -69,12 +77,15 @@ class Descriptor {
   int fd_;
 };
 
-// Opens for reading and returns the size of a regular file, or 0 for pipes and the like.
+// A pipe without a writer must not block the open: what it is gets looked at after.
+constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
 std::uint64_t open_size(const Descriptor& fd, const fs::path& path) {
   struct stat info {};
   if (!fd.ok() || ::fstat(fd.get(), &info) != 0) throw_errno("cannot open the file", path, errno);
   if (S_ISDIR(info.st_mode)) throw_errno("cannot read a folder as a file", path, EISDIR);
-  return S_ISREG(info.st_mode) ? static_cast<std::uint64_t>(info.st_size) : 0;
+  if (!S_ISREG(info.st_mode)) throw_no_file(path);
+  return static_cast<std::uint64_t>(info.st_size);
 }
 
 std::size_t read_some(const Descriptor& fd, std::span<std::byte> out, const fs::path& path) {
@@ -87,7 +98,7 @@ std::size_t read_some(const Descriptor& fd, std::span<std::byte> out, const fs::
 
 template <class Container>
 Container read_whole(const fs::path& path, std::uint64_t max_bytes) {
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor fd(::open(path.c_str(), kOpenFlags));
   const std::uint64_t size = open_size(fd, path);
   const auto too_large = [&](std::uint64_t bytes) {
     throw IoError({.what = "the file is too large to read",
@@ -154,6 +165,11 @@ void sync_folder(const fs::path& folder) {
 }
 
 }  // namespace
+
+void require_regular_file(const fs::path& path) {
+  const Descriptor fd(::open(path.c_str(), kOpenFlags));
+  open_size(fd, path);
+}
 
 Bytes read_file(const fs::path& path, std::uint64_t max_bytes) { return read_whole<Bytes>(path, max_bytes); }
 
@@ -241,7 +257,7 @@ std::vector<fs::path> expand_glob(const std::string& pattern) {
 }
 
 std::string file_sha256(const fs::path& path) {
-  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor fd(::open(path.c_str(), kOpenFlags));
   open_size(fd, path);
   Sha256 hash;
   Bytes block(std::size_t{1} << 20);

@@ -13,7 +13,10 @@
 
 namespace locus {
 
-// The whole file; IoError when it is missing, a directory, or larger than `max_bytes`.
+// IoError for what is missing or cannot be read again and again: folders, pipes, sockets, devices. Never blocks.
+void require_regular_file(const std::filesystem::path& path);
+
+// The whole file; IoError when it is missing, no regular file, or larger than `max_bytes`.
 Bytes read_file(const std::filesystem::path& path, std::uint64_t max_bytes = ReadLimits{}.file_bytes);
 std::string read_text_file(const std::filesystem::path& path, std::uint64_t max_bytes = ReadLimits{}.file_bytes);
 

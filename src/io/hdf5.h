@@ -29,6 +29,13 @@ struct Hdf5Array {
   Hdf5Dataset dataset;
   NdArray array;
 };
+// IoError also for data that stand in other files (external storage, virtual sources), which no hash of this file covers,
+// and for parts that were never written, which would read as zeros.
 Hdf5Array read_hdf5(const std::filesystem::path& path, std::string_view name = {}, const ReadLimits& limits = {});
+
+// A data set of texts, or of characters that MATLAB keeps behind references (cell), one an element; empty when it is
+// neither. IoError when they are too long together.
+std::vector<std::string> read_hdf5_texts(const std::filesystem::path& path, std::string_view name,
+                                         const ReadLimits& limits = {});
 
 }  // namespace locus

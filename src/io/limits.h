@@ -15,6 +15,10 @@ struct ReadLimits {
   std::uint64_t file_bytes = std::uint64_t{16} << 30;     // the file itself
   std::uint64_t array_bytes = largest_array_bytes();      // one array after decompression or conversion to doubles
   std::uint64_t header_bytes = std::uint64_t{128} << 20;  // JSON or XML headers
+
+  // The same for a file of this size: what comes out of it as doubles may exceed it 64-fold beyond a free 256 MB, its
+  // header 4-fold beyond 8 MB. So a file below 1 MB stays below 1 GB with all copies that reading makes.
+  ReadLimits for_file(std::uint64_t bytes) const;
 };
 
 // Deflate cannot expand by more than this; a larger declared size is a lie.

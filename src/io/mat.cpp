@@ -103,12 +103,23 @@ MatArray parse_mat5(ByteSpan bytes, std::string_view file, std::string_view name
   const std::vector<Mat5Entry> entries = scan(bytes, file);
   const Mat5Entry& entry = entries[choose_mat_variable(variables_of(entries), name, file)];
   const std::string where = fmt::format("{}: variable '{}'", file, entry.variable.name);
-  return {entry.variable, entry.version4 ? load_mat4(entry, where, limits) : load_mat5(entry, where, limits)};
+  const ReadLimits bounds = limits.for_file(bytes.size());
+  return {entry.variable, entry.version4 ? load_mat4(entry, where, bounds) : load_mat5(entry, where, bounds)};
 }
 
 std::vector<MatVariable> list_mat(const std::filesystem::path& path, const ReadLimits& limits) {
   if (is_hdf5(path)) return variables_of(list_hdf5(path, limits));
   return list_mat5(read_file(path, limits.file_bytes), path.string(), limits);
+}
+
+std::vector<std::string> read_mat_texts(const std::filesystem::path& path, std::string_view name, const ReadLimits& limits) {
+  if (is_hdf5(path)) return read_hdf5_texts(path, name, limits);
+  const Bytes bytes = read_file(path, limits.file_bytes);
+  const std::string where = fmt::format("{}: variable '{}'", path.string(), name);
+  for (const Mat5Entry& entry : scan(bytes, path.string())) {
+    if (entry.variable.name == name && !entry.version4) return load_mat5_texts(entry, where, limits.for_file(bytes.size()));
+  }
+  return {};
 }
 
 MatArray read_mat(const std::filesystem::path& path, std::string_view name, const ReadLimits& limits) {

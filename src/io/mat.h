@@ -30,6 +30,10 @@ std::vector<MatVariable> list_mat(const std::filesystem::path& path, const ReadL
 // The variable `name`, or without a name the only numeric matrix (both sides longer than 1), else the only numeric variable.
 MatArray read_mat(const std::filesystem::path& path, std::string_view name = {}, const ReadLimits& limits = {});
 
+// A cell of texts (v5 and v7.3), one an element in MATLAB's order; empty when the variable is something else.
+std::vector<std::string> read_mat_texts(const std::filesystem::path& path, std::string_view name,
+                                        const ReadLimits& limits = {});
+
 // Versions 4 and 5 in memory.
 std::vector<MatVariable> list_mat5(ByteSpan bytes, std::string_view file, const ReadLimits& limits = {});
 MatArray parse_mat5(ByteSpan bytes, std::string_view file, std::string_view name = {}, const ReadLimits& limits = {});

@@ -18,6 +18,7 @@ constexpr std::size_t kMaxVariables = 100000;
 constexpr std::size_t kMaxRank = 32;
 // Flags, dimensions and name stand at the front of a variable.
 constexpr std::uint64_t kHeadBytes = 64 * 1024;
+constexpr std::uint64_t kMaxPadding = 64;
 
 constexpr std::array<std::string_view, 18> kClasses = {"?",      "cell",   "struct", "object", "char",     "sparse",
                                                        "double", "single", "int8",   "uint8",  "int16",    "uint16",
@@ -79,14 +80,20 @@ std::optional<DType> dtype_of_element(std::uint32_t type) {
   }
 }
 
-std::vector<double> numbers_of(const Element& element, std::uint64_t count, bool swap, std::string_view where) {
+// The type of an element that holds at least `count` numbers.
+DType checked_dtype(const Element& element, std::uint64_t count, std::string_view where) {
   const auto dtype = dtype_of_element(element.type);
   if (!dtype) throw_mat(where, "values of an unknown type", std::to_string(element.type));
   if (element.data.size() / dtype_size(*dtype) < count) {
     throw_mat(where, "fewer values than the shape needs", fmt::format("{} bytes for {} values", element.data.size(), count));
   }
+  return *dtype;
+}
+
+std::vector<double> numbers_of(const Element& element, std::uint64_t count, bool swap, std::string_view where) {
+  const DType dtype = checked_dtype(element, count, where);
   std::vector<double> values(count);
-  convert_to_doubles(*dtype, element.data, swap, values);
+  convert_to_doubles(dtype, element.data, swap, values);
   return values;
 }
 
@@ -156,6 +163,18 @@ std::vector<double> load_sparse(ByteReader& reader, const MatVariable& variable,
   return dense;
 }
 
+// 16 is UTF-8; MATLAB itself writes 16-bit characters (4), Octave and SciPy bytes.
+std::string characters_of(const Element& element, bool swap) {
+  std::string text;
+  if (element.type == 16 || element.type == 1 || element.type == 2) return std::string(as_text(element.data));
+  const std::size_t size = element.type == 18 || element.type == 6 ? 4 : 2;
+  for (std::size_t i = 0; i + size <= element.data.size(); i += size) {
+    append_utf8(text, size == 4 ? load_number<std::uint32_t>(element.data.data() + i, swap)
+                                : load_number<std::uint16_t>(element.data.data() + i, swap));
+  }
+  return text;
+}
+
 // The miMATRIX element inside of a compressed one, whole or only its front.
 Bytes unpacked(ByteSpan packed, bool swap, bool whole, std::string_view where, const ReadLimits& limits) {
   const Bytes tag = inflate_prefix(packed, DeflateFormat::kZlib, 8, where);
@@ -165,7 +184,12 @@ Bytes unpacked(ByteSpan packed, bool swap, bool whole, std::string_view where, c
   if (size > limits.array_bytes || size / kMaxDeflateRatio > packed.size()) {
     throw_mat(where, "the variable declares an impossible size", fmt::format("{} bytes", size));
   }
-  return inflate_prefix(packed, DeflateFormat::kZlib, size + 8, where);
+  Bytes content;
+  content.reserve(size + 8);
+  inflate_pieces(packed, DeflateFormat::kZlib, size + 8 + kMaxPadding, where, [&](ByteSpan piece) {
+    append(content, piece.first(std::min<std::uint64_t>(piece.size(), size + 8 - content.size())));
+  });
+  return content;
 }
 
 }  // namespace
@@ -200,14 +224,31 @@ NdArray load_mat5(const Mat5Entry& entry, std::string_view where, const ReadLimi
   const Head head = read_head(reader);
   NdArray array{.shape = head.variable.shape, .values = {}, .stored_type = head.variable.class_name};
   if (head.class_code == kSparseClass) {
-    // A sparse matrix may be far larger than its file: allow what a file of this size can mean.
-    if (count > (std::uint64_t{1} << 27) && count / 4096 > reader.size()) throw_mat(where, "the sparse matrix is too large");
     array.values = load_sparse(reader, head.variable, where);
     return array;
   }
   const Element values = next_element(reader, "the values");
-  array.values = fortran_to_c_order(numbers_of(values, count, entry.swap, where), array.shape);
+  array.values = fortran_to_c_order(checked_dtype(values, count, where), values.data, entry.swap, array.shape);
   return array;
+}
+
+std::vector<std::string> load_mat5_texts(const Mat5Entry& entry, std::string_view where, const ReadLimits& limits) {
+  const Bytes whole = entry.compressed ? unpacked(entry.content, entry.swap, true, where, limits) : Bytes();
+  ByteReader reader(entry.compressed ? ByteSpan(whole).subspan(8) : entry.content, where, entry.swap);
+  std::vector<std::string> out;
+  if (read_head(reader).variable.class_name != "cell") return out;
+  while (reader.remaining() >= 8) {
+    const Element element = next_element(reader, "a cell");
+    if (element.type != kMatrix) throw_mat(where, "damaged cell");
+    ByteReader inner(element.data, where, entry.swap);
+    if (element.data.empty()) {
+      out.emplace_back();
+      continue;
+    }
+    if (read_head(inner).variable.class_name != "char") return {};
+    out.push_back(characters_of(next_element(inner, "the characters of a cell"), entry.swap));
+  }
+  return out;
 }
 
 std::vector<Mat5Entry> scan_mat4(ByteSpan bytes, std::string_view file) {
@@ -247,9 +288,9 @@ std::vector<Mat5Entry> scan_mat4(ByteSpan bytes, std::string_view file) {
 
 NdArray load_mat4(const Mat5Entry& entry, std::string_view where, const ReadLimits& limits) {
   const auto dtype = static_cast<DType>(entry.type);
-  std::vector<double> values(checked_count(entry.variable.shape, where, limits));
-  convert_to_doubles(dtype, entry.content, entry.swap, values);
-  return {entry.variable.shape, fortran_to_c_order(values, entry.variable.shape), entry.variable.class_name};
+  checked_count(entry.variable.shape, where, limits);
+  return {entry.variable.shape, fortran_to_c_order(dtype, entry.content, entry.swap, entry.variable.shape),
+          entry.variable.class_name};
 }
 
 }  // namespace locus

@@ -26,6 +26,8 @@ std::vector<Mat5Entry> scan_mat5(ByteSpan bytes, std::string_view file);
 NdArray load_mat4(const Mat5Entry& entry, std::string_view where, const ReadLimits& limits);
 NdArray load_mat5(const Mat5Entry& entry, std::string_view where, const ReadLimits& limits);
 
+std::vector<std::string> load_mat5_texts(const Mat5Entry& entry, std::string_view where, const ReadLimits& limits);
+
 // The entry's index by name, or the only sensible one; IoError that lists the variables when the choice is not clear.
 std::size_t choose_mat_variable(const std::vector<MatVariable>& variables, std::string_view name, std::string_view file);
 

@@ -193,20 +193,22 @@ bool looks_like_nifti(ByteSpan bytes) {
   return version_of(bytes, swap) != 0;
 }
 
-NiftiImage parse_nifti(ByteSpan bytes, std::string_view name, const ReadLimits& limits) {
+NiftiImage parse_nifti(ByteSpan bytes, std::string_view name, const ReadLimits& given) {
   NiftiImage image;
   Bytes unpacked;
+  const ReadLimits limits = given.for_file(bytes.size());
   if (is_gzip(bytes)) {
     const Bytes head = inflate_prefix(bytes, DeflateFormat::kGzip, kSize2, name);
     const NiftiHeader h = parse_header(head, name);
-    if (h.data_offset > limits.array_bytes) {
+    if (h.data_offset > limits.header_bytes) {
       throw_nifti(name, "impossible data offset", std::to_string(h.data_offset));
     }
     const std::uint64_t needed = h.data_offset + checked_count(h.shape, name, limits) * dtype_size(h.dtype);
     if (needed / kMaxDeflateRatio > bytes.size()) {
       throw_nifti(name, "the image declares more than the file holds", "shape " + shape_text(h.shape));
     }
-    unpacked = inflate_all(bytes, DeflateFormat::kGzip, needed + kTailBytes, name);
+    unpacked.reserve(needed);
+    inflate_pieces(bytes, DeflateFormat::kGzip, needed + kTailBytes, name, [&](ByteSpan piece) { append(unpacked, piece); });
     bytes = unpacked;
   }
   image.header = parse_header(bytes, name);

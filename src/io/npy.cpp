@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -14,6 +15,10 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxRank = 32;
+// NumPy writes headers of 128 bytes; a record of many fields may have a longer one.
+constexpr std::uint64_t kMaxHeader = std::uint64_t{1} << 20;
+constexpr std::size_t kHeaderStep = 4096;
+constexpr std::uint64_t kMaxText = 4096;
 
 struct NpyHeader {
   std::string descr;
@@ -132,6 +137,36 @@ StoredType stored_type(const std::string& descr, std::string_view name) {
   throw unsupported();
 }
 
+struct FoundHeader {
+  NpyHeader header;
+  std::uint64_t data = 0;  // where the values begin
+};
+
+// Nothing when `front` is too short but the file (of `size` bytes) may go on.
+std::optional<FoundHeader> find_header(ByteSpan front, std::string_view name, std::uint64_t size) {
+  ByteReader reader(front, name);
+  if (front.size() >= kMagic.size() && as_text(front.first(kMagic.size())) != kMagic) {
+    throw IoError({.what = "not an NPY file", .where = std::string(name), .hint = "it does not begin with \\x93NUMPY"});
+  }
+  if (front.size() < 12 && front.size() < size) return std::nullopt;
+  reader.take(kMagic.size(), "the magic number");
+  const auto major = reader.number<std::uint8_t>("the version");
+  reader.number<std::uint8_t>("the version");
+  if (major < 1 || major > 3) {
+    throw IoError(
+        {.what = "unknown NPY version", .where = std::string(name), .got = std::to_string(major), .expected = "1 to 3"});
+  }
+  const std::uint64_t length =
+      major == 1 ? reader.number<std::uint16_t>("the header length") : reader.number<std::uint32_t>("the header length");
+  if (length > kMaxHeader)
+    throw IoError(
+        {.what = "the NPY header is too long", .where = std::string(name), .got = human_bytes(static_cast<double>(length))});
+  if (reader.remaining() < length && front.size() < size) return std::nullopt;
+  FoundHeader found{DictParser(as_text(reader.take(length, "the header")), name).parse(), 0};
+  found.data = reader.position();
+  return found;
+}
+
 std::string spelled(DType dtype) {
   switch (dtype) {
     case DType::kBool:
@@ -152,27 +187,111 @@ std::string spelled(DType dtype) {
 
 }  // namespace
 
-NdArray parse_npy(ByteSpan bytes, std::string_view name, const ReadLimits& limits) {
+NpyReader::NpyReader(std::string_view name, const ReadLimits& limits, std::uint64_t bytes)
+    : name_(name), limits_(limits), bytes_(bytes) {}
+
+// False until all of the header is there.
+bool NpyReader::parse_header() {
+  const auto found = find_header(waiting_, name_, bytes_);
+  if (!found) return false;
+  const NpyHeader& header = found->header;
+  const StoredType type = stored_type(header.descr, name_);
+  const std::uint64_t count = checked_count(header.shape, name_, limits_);
+  ByteReader rest(ByteSpan(), name_);
+  if (count * dtype_size(type.dtype) > bytes_ - std::min(bytes_, found->data))
+    rest.take(count * dtype_size(type.dtype), "the array of shape " + shape_text(header.shape));
+  array_ = {.shape = header.shape, .values = std::vector<double>(count), .stored_type = header.descr};
+  dtype_ = type.dtype;
+  swap_ = type.swap;
+  fortran_ = header.fortran;
+  begun_ = true;
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(found->data));
+  return true;
+}
+
+void NpyReader::add(ByteSpan piece) {
+  while (!begun_ && !piece.empty()) {
+    const std::size_t part = std::min<std::size_t>(piece.size(), kHeaderStep);
+    append(waiting_, piece.first(part));
+    piece = piece.subspan(part);
+    if (!parse_header()) continue;
+    const Bytes behind = std::move(waiting_);
+    waiting_.clear();
+    add(behind);
+  }
+  if (!begun_) return;
+  const std::size_t size = dtype_size(dtype_);
+  const auto convert = [&](ByteSpan bytes) {
+    const std::uint64_t n = std::min<std::uint64_t>(bytes.size() / size, array_.values.size() - filled_);
+    convert_to_doubles(dtype_, bytes.first(n * size), swap_, std::span(array_.values).subspan(filled_, n));
+    filled_ += n;
+  };
+  // Elements may be cut at the edge of a piece.
+  if (!waiting_.empty()) {
+    const std::size_t missing = std::min(size - waiting_.size(), piece.size());
+    append(waiting_, piece.first(missing));
+    piece = piece.subspan(missing);
+    if (waiting_.size() < size) return;
+    convert(waiting_);
+    waiting_.clear();
+  }
+  convert(piece);
+  append(waiting_, piece.last(piece.size() % size));
+}
+
+NdArray NpyReader::finish() {
+  if (!begun_) {
+    ByteReader reader(waiting_, name_);
+    reader.take(std::max<std::uint64_t>(waiting_.size() + 1, 10), "the header");
+  }
+  if (filled_ < array_.values.size())
+    ByteReader(ByteSpan(), name_)
+        .take((array_.values.size() - filled_) * dtype_size(dtype_), "the array of shape " + shape_text(array_.shape));
+  if (fortran_ && !array_.values.empty()) array_.values = fortran_to_c_order(array_.values, array_.shape);
+  return std::move(array_);
+}
+
+NdArray npy_front(ByteSpan front, std::string_view name) {
+  const auto found = find_header(front, name, UINT64_MAX);
+  if (!found) ByteReader(front, name).take(front.size() + 1, "the header");
+  return {.shape = found->header.shape, .values = {}, .stored_type = found->header.descr};
+}
+
+std::vector<std::string> npy_texts(ByteSpan bytes, std::string_view name, const ReadLimits& limits) {
+  const auto found = find_header(bytes, name, bytes.size());
+  std::vector<std::string> out;
+  if (!found) return out;
+  const std::string& descr = found->header.descr;
+  const std::size_t kind = descr.find_first_of("US");
+  std::uint64_t length = 0;
+  if (kind == std::string::npos || kind > 1) return out;
+  const auto [end, code] = std::from_chars(descr.data() + kind + 1, descr.data() + descr.size(), length);
+  if (code != std::errc() || end != descr.data() + descr.size() || length == 0 || length > kMaxText) return out;
+  const bool wide = descr[kind] == 'U';
+  const std::uint64_t count = checked_count(found->header.shape, name, limits), size = length * (wide ? 4 : 1);
+  if (count > limits.array_bytes / size) checked_count(std::vector<std::int64_t>{INT64_MAX}, name, limits);
   ByteReader reader(bytes, name);
-  if (as_text(reader.take(kMagic.size(), "the magic number")) != kMagic) {
-    throw IoError({.what = "not an NPY file", .where = std::string(name), .hint = "it does not begin with \\x93NUMPY"});
+  reader.seek(found->data, "the texts");
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const ByteSpan cell = reader.take(size, "the texts");
+    std::string text;
+    for (std::uint64_t c = 0; c < length; ++c) {
+      if (wide) {
+        append_utf8(text, load_number<std::uint32_t>(cell.data() + 4 * c, descr[0] == '>'));
+      } else {
+        text += static_cast<char>(cell[c]);
+      }
+    }
+    text.resize(text.find_last_not_of('\0') + 1);
+    out.push_back(std::move(text));
   }
-  const auto major = reader.number<std::uint8_t>("the version");
-  reader.number<std::uint8_t>("the version");
-  if (major < 1 || major > 3) {
-    throw IoError(
-        {.what = "unknown NPY version", .where = std::string(name), .got = std::to_string(major), .expected = "1 to 3"});
-  }
-  const std::uint64_t length =
-      major == 1 ? reader.number<std::uint16_t>("the header length") : reader.number<std::uint32_t>("the header length");
-  const NpyHeader header = DictParser(as_text(reader.take(length, "the header")), name).parse();
-  const StoredType type = stored_type(header.descr, name);
-  const std::uint64_t count = checked_count(header.shape, name, limits);
-  const ByteSpan data = reader.take(count * dtype_size(type.dtype), "the array of shape " + shape_text(header.shape));
-  NdArray array{.shape = header.shape, .values = std::vector<double>(count), .stored_type = header.descr};
-  convert_to_doubles(type.dtype, data, type.swap, array.values);
-  if (header.fortran && count > 0) array.values = fortran_to_c_order(array.values, array.shape);
-  return array;
+  return out;
+}
+
+NdArray parse_npy(ByteSpan bytes, std::string_view name, const ReadLimits& limits) {
+  NpyReader reader(name, limits, bytes.size());
+  reader.add(bytes);
+  return reader.finish();
 }
 
 NdArray read_npy(const std::filesystem::path& path, const ReadLimits& limits) {
@@ -205,7 +324,7 @@ void write_npy(const std::filesystem::path& path, ConstMatD matrix) {
   write_npy(path, tensor_view<double>("", {matrix.rows, matrix.cols}, values));
 }
 
-MatrixD to_matrix(const NdArray& array, std::string_view where) {
+MatrixD to_matrix(NdArray array, std::string_view where) {
   std::vector<std::int64_t> shape = array.shape;
   // Axes of length 1 beyond two carry nothing.
   for (std::size_t a = shape.size(); a-- > 0 && shape.size() > 2;) {
@@ -219,7 +338,7 @@ MatrixD to_matrix(const NdArray& array, std::string_view where) {
   }
   while (shape.size() < 2) shape.push_back(1);
   MatrixD matrix(shape[0], shape[1]);
-  matrix.values() = array.values;
+  matrix.values() = std::move(array.values);
   return matrix;
 }
 

@@ -25,7 +25,34 @@ struct NdArray {
 };
 
 // Rank 2 as it is, rank 1 as one column, rank 0 as one value; DataError for more axes longer than 1.
-MatrixD to_matrix(const NdArray& array, std::string_view where);
+MatrixD to_matrix(NdArray array, std::string_view where);
+
+// Takes an NPY file piece by piece and converts as it goes: the raw bytes need not stand in memory beside the values.
+class NpyReader {
+ public:
+  // `limits.array_bytes` bounds the values as doubles, `bytes` is the size that the file states.
+  NpyReader(std::string_view name, const ReadLimits& limits, std::uint64_t bytes);
+  void add(ByteSpan piece);
+  NdArray finish();  // IoError when the file ended early
+
+ private:
+  bool parse_header();
+
+  std::string name_;
+  ReadLimits limits_;
+  std::uint64_t bytes_;
+  Bytes waiting_;  // the header, then less than one element
+  NdArray array_;
+  DType dtype_ = DType::kF64;
+  bool swap_ = false, fortran_ = false, begun_ = false;
+  std::uint64_t filled_ = 0;
+};
+
+// Shape and type from the front of a file (64 KB do for every array that NumPy writes); values stay empty.
+NdArray npy_front(ByteSpan front, std::string_view name);
+
+// Text of an array of strings ("<U7", "|S7"), one an element; empty when it holds no text. IoError above the limit.
+std::vector<std::string> npy_texts(ByteSpan bytes, std::string_view name, const ReadLimits& limits = {});
 
 NdArray parse_npy(ByteSpan bytes, std::string_view name, const ReadLimits& limits = {});
 NdArray read_npy(const std::filesystem::path& path, const ReadLimits& limits = {});
@@ -42,6 +69,11 @@ struct NpzEntry {
 std::vector<NpzEntry> parse_npz(ByteSpan bytes, std::string_view name, std::string_view only = {},
                                 const ReadLimits& limits = {});
 std::vector<NpzEntry> read_npz(const std::filesystem::path& path, std::string_view only = {}, const ReadLimits& limits = {});
+// Names, shapes and types alone; values stay empty. Arrays of types that are no numbers are listed too.
+std::vector<NpzEntry> list_npz(ByteSpan bytes, std::string_view name);
+// The array of strings `only`.
+std::vector<std::string> parse_npz_texts(ByteSpan bytes, std::string_view name, std::string_view only,
+                                         const ReadLimits& limits = {});
 std::vector<std::string> npz_names(ByteSpan bytes, std::string_view name, const ReadLimits& limits = {});
 
 enum class NpzCompression { kStored, kDeflate };

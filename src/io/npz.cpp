@@ -11,6 +11,7 @@ namespace locus {
 namespace {
 
 constexpr std::string_view kSuffix = ".npy";
+constexpr std::uint64_t kFrontBytes = 64 * 1024;
 
 std::string array_name(const std::string& entry) {
   return entry.ends_with(kSuffix) ? entry.substr(0, entry.size() - kSuffix.size()) : entry;
@@ -24,22 +25,27 @@ std::vector<std::string> npz_names(ByteSpan bytes, std::string_view name, const 
   return names;
 }
 
+std::vector<NpzEntry> list_npz(ByteSpan bytes, std::string_view name) {
+  std::vector<NpzEntry> out;
+  for (const ZipEntry& entry : zip_entries(bytes, name)) {
+    const Bytes front = zip_front(bytes, entry, name, kFrontBytes);
+    out.push_back({array_name(entry.name), npy_front(front, fmt::format("{}: {}", name, entry.name))});
+  }
+  return out;
+}
+
 std::vector<NpzEntry> parse_npz(ByteSpan bytes, std::string_view name, std::string_view only, const ReadLimits& limits) {
   std::vector<NpzEntry> arrays;
   std::vector<std::string> names;
-  std::uint64_t total = 0;
+  // Entries may share their data in a hostile archive, so the bound is on the sum of what is allocated.
+  ReadLimits left = limits.for_file(bytes.size());
   for (const ZipEntry& entry : zip_entries(bytes, name)) {
     names.push_back(array_name(entry.name));
     if (!only.empty() && names.back() != only) continue;
-    // Entries may share their data in a hostile archive, so the bound is on the sum.
-    total += std::min(entry.size, limits.array_bytes + 1);
-    if (total > limits.array_bytes) {
-      throw IoError({.what = "the arrays are too large together",
-                     .where = std::string(name),
-                     .expected = "at most " + human_bytes(static_cast<double>(limits.array_bytes))});
-    }
-    const Bytes content = zip_extract(bytes, entry, name, limits.array_bytes);
-    arrays.push_back({names.back(), parse_npy(content, fmt::format("{}: {}", name, entry.name), limits)});
+    NpyReader reader(fmt::format("{}: {}", name, entry.name), left, entry.size);
+    zip_pieces(bytes, entry, name, left.array_bytes + kFrontBytes, [&](ByteSpan piece) { reader.add(piece); });
+    arrays.push_back({names.back(), reader.finish()});
+    left.array_bytes -= std::min<std::uint64_t>(left.array_bytes, arrays.back().array.values.size() * sizeof(double));
   }
   if (!only.empty() && arrays.empty()) {
     const std::string near = nearest_name(only, names);
@@ -50,6 +56,18 @@ std::vector<NpzEntry> parse_npz(ByteSpan bytes, std::string_view name, std::stri
                    .hint = near.empty() ? "" : "did you mean " + near + "?"});
   }
   return arrays;
+}
+
+std::vector<std::string> parse_npz_texts(ByteSpan bytes, std::string_view name, std::string_view only,
+                                         const ReadLimits& limits) {
+  const ReadLimits bounds = limits.for_file(bytes.size());
+  for (const ZipEntry& entry : zip_entries(bytes, name)) {
+    if (array_name(entry.name) != only) continue;
+    Bytes content;
+    zip_pieces(bytes, entry, name, bounds.header_bytes, [&](ByteSpan piece) { append(content, piece); });
+    return npy_texts(content, fmt::format("{}: {}", name, entry.name), bounds);
+  }
+  return {};
 }
 
 std::vector<NpzEntry> read_npz(const std::filesystem::path& path, std::string_view only, const ReadLimits& limits) {

@@ -76,6 +76,21 @@ void apply_zip64(ZipEntry& entry, ByteSpan extra, std::string_view name) {
   }
 }
 
+// The entry's bytes as they are stored.
+ByteSpan packed_data(ByteSpan archive, const ZipEntry& entry, const std::string& where) {
+  if ((entry.flags & 1) != 0) throw_zip(where, "the entry is encrypted");
+  if (entry.method != 0 && entry.method != 8)
+    throw_zip(where, "unknown compression method (only stored and deflate)", std::to_string(entry.method));
+  ByteReader reader(archive, where);
+  reader.seek(entry.offset, "the entry");
+  if (reader.number<std::uint32_t>("the entry's header") != kLocal) throw_zip(where, "damaged entry header");
+  reader.take(22, "the entry's header");
+  const auto name_size = reader.number<std::uint16_t>("the entry's header");
+  const auto extra_size = reader.number<std::uint16_t>("the entry's header");
+  reader.take(std::uint64_t{name_size} + extra_size, "the entry's header");
+  return reader.take(entry.packed_size, "the entry's data");
+}
+
 }  // namespace
 
 std::vector<ZipEntry> zip_entries(ByteSpan archive, std::string_view name) {
@@ -109,30 +124,34 @@ std::vector<ZipEntry> zip_entries(ByteSpan archive, std::string_view name) {
   return entries;
 }
 
-Bytes zip_extract(ByteSpan archive, const ZipEntry& entry, std::string_view name, std::uint64_t max_bytes) {
+void zip_pieces(ByteSpan archive, const ZipEntry& entry, std::string_view name, std::uint64_t max_bytes,
+                const PieceSink& sink) {
   const std::string where = fmt::format("{}: entry '{}'", name, entry.name);
-  if ((entry.flags & 1) != 0) throw_zip(where, "the entry is encrypted");
   if (entry.size > max_bytes) throw_zip(where, "the entry is too large", human_bytes(static_cast<double>(entry.size)));
-  ByteReader reader(archive, where);
-  reader.seek(entry.offset, "the entry");
-  if (reader.number<std::uint32_t>("the entry's header") != kLocal) throw_zip(where, "damaged entry header");
-  reader.take(22, "the entry's header");
-  const auto name_size = reader.number<std::uint16_t>("the entry's header");
-  const auto extra_size = reader.number<std::uint16_t>("the entry's header");
-  reader.take(std::uint64_t{name_size} + extra_size, "the entry's header");
-  const ByteSpan packed = reader.take(entry.packed_size, "the entry's data");
-  Bytes content;
+  const ByteSpan packed = packed_data(archive, entry, where);
+  std::uint64_t size = 0;
+  std::uint32_t crc = 0;
+  const auto checked = [&](ByteSpan piece) {
+    size += piece.size();
+    crc = crc32_of(piece, crc);
+    sink(piece);
+  };
   if (entry.method == 0) {
-    content.assign(packed.begin(), packed.end());
-  } else if (entry.method == 8) {
-    if (entry.size / kMaxDeflateRatio > packed.size()) throw_zip(where, "the entry's size is impossible");
-    content = inflate_all(packed, DeflateFormat::kRaw, entry.size, where);
+    if (packed.size() == entry.size) checked(packed);
   } else {
-    throw_zip(where, "unknown compression method (only stored and deflate)", std::to_string(entry.method));
+    if (entry.size / kMaxDeflateRatio > packed.size()) throw_zip(where, "the entry's size is impossible");
+    inflate_pieces(packed, DeflateFormat::kRaw, entry.size, where, checked);
   }
-  if (content.size() != entry.size) throw_zip(where, "the entry has another size than stated");
-  if (crc32_of(content) != entry.crc) throw_zip(where, "the entry's checksum (CRC-32) is wrong");
-  return content;
+  if (size != entry.size) throw_zip(where, "the entry has another size than stated");
+  if (crc != entry.crc) throw_zip(where, "the entry's checksum (CRC-32) is wrong");
+}
+
+Bytes zip_front(ByteSpan archive, const ZipEntry& entry, std::string_view name, std::uint64_t max_bytes) {
+  const std::string where = fmt::format("{}: entry '{}'", name, entry.name);
+  const ByteSpan packed = packed_data(archive, entry, where);
+  if (entry.method == 8) return inflate_prefix(packed, DeflateFormat::kRaw, max_bytes, where);
+  const ByteSpan front = packed.first(std::min<std::uint64_t>(packed.size(), max_bytes));
+  return {front.begin(), front.end()};
 }
 
 Bytes zip_encode(std::span<const ZipInput> files, bool deflated) {

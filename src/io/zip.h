@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/bytes.h"
+#include "io/compress.h"
 #include "io/limits.h"
 
 namespace locus {
@@ -24,8 +25,13 @@ struct ZipEntry {
 // The central directory, in file order.
 std::vector<ZipEntry> zip_entries(ByteSpan archive, std::string_view name);
 
-// The entry's content; IoError when it is larger than `max_bytes`, damaged (CRC) or packed by another method.
-Bytes zip_extract(ByteSpan archive, const ZipEntry& entry, std::string_view name, std::uint64_t max_bytes);
+// The entry's content in pieces; IoError when it is larger than `max_bytes`, damaged (CRC, known after the last piece) or
+// packed by another method.
+void zip_pieces(ByteSpan archive, const ZipEntry& entry, std::string_view name, std::uint64_t max_bytes,
+                const PieceSink& sink);
+
+// Its first bytes, at most `max_bytes`, not checked against the CRC.
+Bytes zip_front(ByteSpan archive, const ZipEntry& entry, std::string_view name, std::uint64_t max_bytes);
 
 struct ZipInput {
   std::string name;

@@ -1,0 +1,14 @@
+// Names of rows or columns that NPZ, MATLAB and HDF5 files hold in an array of their own beside the matrix.
+#pragma once
+
+#include <filesystem>
+
+#include "io/array.h"
+
+namespace locus {
+
+// Fills the names of an axis from an array called names, ids, regions, channels, columns and the like that holds as many
+// different texts or whole numbers as the axis is long; texts go before numbers. Nothing where there is none.
+void name_axes(NamedMatrix& matrix, const std::filesystem::path& path, const ReadLimits& limits);
+
+}  // namespace locus
