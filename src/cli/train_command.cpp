@@ -130,9 +130,10 @@ class PredictionExport {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// What the readers doubted and what they left out: whoever trains on it should know before, not from the manifest.
+// What the readers understood, doubted and left out: whoever trains on it should know before, not from the manifest.
 void print_data_warnings(const Dataset& dataset) {
-  for (const auto& [key, label] : {std::pair{"warnings", "warning"}, std::pair{"dropped", "left out"}}) {
+  for (const auto& [key, label] :
+       {std::pair{"notes", "note"}, std::pair{"warnings", "warning"}, std::pair{"dropped", "left out"}}) {
     const auto found = dataset.description.find(key);
     if (found != dataset.description.end()) message_line(fmt::format("{}: {}", label, found->second));
   }

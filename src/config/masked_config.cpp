@@ -11,14 +11,22 @@ void describe(SeriesConfig& c, FieldList& list) {
       .identity = false;
   list.text("manifest", c.manifest, "CSV with subject,run,path instead of files").identity = false;
   list.text("dataset", c.dataset, "name of the HDF5 data set or MATLAB variable; empty: the only matrix");
-  list.text("subject_pattern", c.subject_pattern,
-            "regular expression whose first group is the subject; empty: sub-XX, else the longest number in the file name");
+  list.text(
+      "subject_pattern", c.subject_pattern,
+      "regular expression whose first group is the subject; empty: sub-XX, else the part of the names that can only be it");
   list.choice("orientation", c.orientation, kOrientationNames, "which axis of a file is time");
   list.integer("skip_frames", c.skip_frames, {0, 1e9}, "frames dropped at the start of each run");
   list.choice("detrend", c.detrend, kDetrendNames, "remove a line from each region and run");
   list.choice("zscore", c.zscore, kZScoreNames, "scale per region within each run, by the training runs, or not at all");
   list.choice("coverage", c.coverage, kCoverageNames, "missing, constant or NaN regions: an error, or dropped by name");
   list.text("atlas", c.atlas, "CSV/TSV of regions: name, network, hemisphere, x, y, z").identity = false;
+  list.text("atlas_names", c.atlas_names,
+            "column of the atlas with the names or ids of the regions; empty: the one that holds those of the files");
+  list.choice("match", c.match, kTokenMatchingNames,
+              "regions of files and atlas: by name or id where there are any, or by order");
+  list.choice("header", c.header, kHeaderRowNames, "whether the first row of a text file names the columns");
+  list.texts("skip_columns", c.skip_columns,
+             "columns that are no tokens, by name or number (from 1); empty: time, index and ids are found; none: keep all");
   list.text("hemisphere", c.hemisphere, "keep only regions of this hemisphere (as the atlas writes it)");
   list.integer("window", c.window, {1, 10000}, "frames a token carries");
   list.choice("split_by", c.split_by, kSplitByNames,

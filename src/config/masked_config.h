@@ -29,6 +29,12 @@ inline constexpr std::array<std::string_view, 2> kCoverageNames = {"error", "dro
 enum class SplitBy { kSubject, kRun, kTime, kSample };
 inline constexpr std::array<std::string_view, 4> kSplitByNames = {"subject", "run", "time", "sample"};
 
+enum class TokenMatching { kNames, kOrder };
+inline constexpr std::array<std::string_view, 2> kTokenMatchingNames = {"names", "order"};
+
+enum class HeaderRow { kAuto, kYes, kNo };
+inline constexpr std::array<std::string_view, 3> kHeaderRowNames = {"auto", "yes", "no"};
+
 struct SeriesConfig {
   SeriesSource source = SeriesSource::kNmar;
   std::vector<std::string> files;       // globs
@@ -41,8 +47,12 @@ struct SeriesConfig {
   Detrend detrend = Detrend::kNone;
   ZScore zscore = ZScore::kRun;
   Coverage coverage = Coverage::kError;
-  std::string atlas;       // CSV/TSV: name, network, hemisphere, x, y, z
-  std::string hemisphere;  // keep only regions of this hemisphere
+  std::string atlas;        // CSV/TSV: name, network, hemisphere, x, y, z
+  std::string atlas_names;  // column of the atlas with the names; empty: the one that holds the tokens' names
+  TokenMatching match = TokenMatching::kNames;
+  HeaderRow header = HeaderRow::kAuto;    // of text tables
+  std::vector<std::string> skip_columns;  // columns that are no tokens; empty: found, "none": all are tokens
+  std::string hemisphere;                 // keep only regions of this hemisphere
   std::int64_t window = 1;
   SplitBy split_by = SplitBy::kSubject;
   std::vector<std::string> test_subjects;

@@ -19,33 +19,20 @@ namespace locus {
 namespace {
 
 using Candidates = std::span<const std::string_view>;
-constexpr std::array<std::string_view, 13> kNameColumns = {"name",     "roiname", "regionname", "parcelname", "labelname",
-                                                           "token",    "region",  "parcel",     "label",      "roi",
-                                                           "roilabel", "node",    "id"};
+constexpr std::array<std::string_view, 25> kNameColumns = {
+    "name",   "names",      "roiname",  "regionname", "parcelname", "labelname", "channelname", "genename",  "token",
+    "region", "parcel",     "label",    "roi",        "roilabel",   "node",      "channel",     "electrode", "sensor",
+    "gene",   "genesymbol", "variable", "feature",    "neuron",     "item",      "id"};
 constexpr std::array<std::string_view, 11> kNetworkColumns = {
     "network", "networkname", "net", "module", "community", "system", "group", "cluster", "class", "label", "networkid"};
 constexpr std::array<std::string_view, 4> kHemisphereColumns = {"hemisphere", "hemi", "side", "lr"};
 constexpr std::array<std::array<std::string_view, 3>, 3> kAxisColumns = {
     {{"x", "y", "z"}, {"r", "a", "s"}, {"xmni", "ymni", "zmni"}}};
 
-std::string some_of(const std::vector<std::string>& names) {
-  std::vector<std::string> first(names.begin(),
-                                 names.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(5, names.size())));
-  return join(first, ", ") + (names.size() > 5 ? fmt::format(" and {} more", names.size() - 5) : "");
-}
-
 // Their numbers count within a hemisphere: equal numbers on both sides are no mirror images.
 const std::regex& schaefer_pattern() {
   static const std::regex pattern("^[0-9]+Networks_(LH|RH)_([A-Za-z]+)(_.*)?$");
   return pattern;
-}
-
-std::string letters(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (std::isalnum(static_cast<unsigned char>(c))) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return out;
 }
 
 std::string same_case(std::string_view text) { return to_lower(trim(text)); }
@@ -75,6 +62,10 @@ class AtlasReader {
   Atlas read() {
     atlas_.size = static_cast<std::int64_t>(table_.rows.size());
     if (atlas_.size == 0) fail("the atlas has no rows");
+    for (std::size_t c = 0; c < table_.columns(); ++c) {
+      atlas_.columns.push_back(
+          {table_.header.empty() ? fmt::format("column {}", c + 1) : table_.header[c], column_text(table_, c)});
+    }
     if (table_.header.empty()) {
       read_without_header();
     } else {
@@ -99,7 +90,7 @@ class AtlasReader {
   std::optional<std::size_t> find(Candidates candidates) const {
     for (const std::string_view wanted : candidates) {
       for (std::size_t c = 0; c < table_.header.size(); ++c) {
-        if (letters(table_.header[c]) == wanted) return c;
+        if (plain_title(table_.header[c]) == wanted) return c;
       }
     }
     return std::nullopt;
@@ -253,41 +244,18 @@ Atlas read_atlas(const std::filesystem::path& path) {
   return AtlasReader(table).read();
 }
 
-std::vector<std::int64_t> match_atlas(const Atlas& atlas, const std::vector<std::string>& names, std::int64_t count,
-                                      const std::string& where) {
-  std::vector<std::int64_t> position(static_cast<std::size_t>(atlas.size), -1);
-  if (names.empty() || atlas.names.empty()) {
-    if (count != atlas.size) {
-      throw DataError({.what = "the file and the atlas have different numbers of regions",
-                       .where = where,
-                       .got = fmt::format("{} regions", count),
-                       .expected = fmt::format("{} as in {}", atlas.size, atlas.source),
-                       .hint = "check series.atlas, series.orientation and series.dataset"});
-    }
-    for (std::int64_t i = 0; i < count; ++i) position[static_cast<std::size_t>(i)] = i;
-    return position;
+std::string plain_title(std::string_view title) {
+  std::string out;
+  for (const char c : title) {
+    if (std::isalnum(static_cast<unsigned char>(c))) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
-  std::map<std::string, std::int64_t> regions;
-  for (std::int64_t i = 0; i < atlas.size; ++i) regions[same_case(atlas.names[static_cast<std::size_t>(i)])] = i;
-  std::vector<std::string> unknown;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto found = regions.find(same_case(names[i]));
-    if (found == regions.end()) {
-      unknown.push_back(names[i]);
-      continue;
-    }
-    std::int64_t& p = position[static_cast<std::size_t>(found->second)];
-    if (p >= 0) throw DataError({.what = "a region stands twice in the file", .where = where, .got = names[i]});
-    p = static_cast<std::int64_t>(i);
-  }
-  if (!unknown.empty()) {
-    throw DataError({.what = fmt::format("{} of {} regions of the file are not in the atlas", unknown.size(), names.size()),
-                     .where = where,
-                     .got = some_of(unknown),
-                     .expected = fmt::format("names as in {}: {}", atlas.source, some_of(atlas.names)),
-                     .hint = "regions are matched by name where both have names"});
-  }
-  return position;
+  return out;
+}
+
+std::string some_of(const std::vector<std::string>& names) {
+  std::vector<std::string> first(names.begin(),
+                                 names.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(5, names.size())));
+  return join(first, ", ") + (names.size() > 5 ? fmt::format(" and {} more", names.size() - 5) : "");
 }
 
 std::int32_t hemisphere_code(std::string_view text) {

@@ -12,6 +12,12 @@
 
 namespace locus {
 
+// One column of the table as it stands there.
+struct AtlasColumn {
+  std::string title;  // "column 2" without a header
+  std::vector<std::string> texts;
+};
+
 // One row a region; every part but the size may be empty.
 struct Atlas {
   std::string source;
@@ -20,19 +26,22 @@ struct Atlas {
   std::vector<std::string> networks;
   std::vector<std::string> hemispheres;  // as the file writes them
   MatrixD coordinates;                   // (size, 3) or empty
+  std::vector<AtlasColumn> columns;      // all of the table, for atlas_match.h
   std::vector<std::string> notes;        // which columns were taken when that was not plain
 };
 
-// CSV/TSV with a header. Columns are found whatever their case and punctuation: name, label, roi, region, parcel;
-// network, module, community, system, group, class; hemisphere, hemi, side; x y z or R A S (else one column each that
-// begins with x_, y_, z_). Names such as 7Networks_LH_Vis_1 also give network and hemisphere. Without a header one
-// column is networks, two are name and network. DataError when nothing of use is there.
+// CSV/TSV with a header. Columns are found whatever their case and punctuation: name, label, roi, region, parcel, channel,
+// gene and the like (atlas_match.h takes any column that holds the tokens' names); network, module, community, system,
+// group, class; hemisphere, hemi, side; x y z or R A S (else one column each that begins with x_, y_, z_). Names such as
+// 7Networks_LH_Vis_1 also give network and hemisphere. Without a header one column is networks, two are name and network.
+// DataError when nothing of use is there.
 Atlas read_atlas(const std::filesystem::path& path);
 
-// For each atlas region its position among `names`, or -1. By name when both sides have names (case and blanks apart),
-// else by index after a check of the size. DataError when a name of the file is not in the atlas or stands twice.
-std::vector<std::int64_t> match_atlas(const Atlas& atlas, const std::vector<std::string>& names, std::int64_t count,
-                                      const std::string& where);
+// "ROI Label" and "roi_label" are "roilabel".
+std::string plain_title(std::string_view title);
+
+// The first names and how many more there are.
+std::string some_of(const std::vector<std::string>& names);
 
 // 0 left, 1 right, 2 anything else that is written, -1 nothing written.
 std::int32_t hemisphere_code(std::string_view text);

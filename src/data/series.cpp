@@ -15,6 +15,7 @@
 #include "data/connectivity.h"
 #include "data/frames.h"
 #include "data/masking.h"
+#include "data/same_recording.h"
 #include "data/series_split.h"
 #include "io/file.h"
 
@@ -179,18 +180,26 @@ void describe_data(Dataset& data, const RegionSeries& s, const SeriesConfig& c) 
   if (!s.warnings.empty()) d["warnings"] = join(s.warnings, "; ");
 }
 
+// Keys that came after hashes of this form were written: they count only where they are set, so that older runs go on.
+constexpr std::array<std::string_view, 4> kLaterKeys = {"series.atlas_names", "series.match", "series.header",
+                                                        "series.skip_columns"};
+
 // Bytes of the files and everything that decides what becomes of them; not their paths.
 std::string series_hash(const RegionSeries& s, const Dataset& data, const RunConfig& config) {
   std::string text = "series-1\n";
   for (const RegionRun& r : s.runs) text += fmt::format("{} {} {} {}\n", r.subject, r.run, r.further, r.sha256);
   if (!config.series.atlas.empty()) text += "atlas " + file_sha256(config.series.atlas) + "\n";
   RunConfig copy = config;
-  FieldList list;
+  SeriesConfig plain;
+  FieldList list, defaults;
   describe(copy.series, list);
   describe(copy.mask, list);
+  describe(plain, defaults);
   for (const Field& f : list.fields()) {
-    if (f.identity) text += f.path + "=" + f.text() + "\n";
+    const bool later = std::find(kLaterKeys.begin(), kLaterKeys.end(), f.path) != kLaterKeys.end();
+    if (f.identity && !(later && f.text() == defaults.find(f.path, "").text())) text += f.path + "=" + f.text() + "\n";
   }
+  if (s.runs.front().matched_by_number) text += "regions by number\n";
   for (const auto& [name, e] : data.splits)
     text += fmt::format("{}={} {}\n", name, e.count, data.description.at("subjects." + name));
   return sha256_hex(text);
@@ -234,7 +243,9 @@ Dataset make_series_dataset(const RunConfig& config) {
   data.task = Task::kRegression;
   data.tokens = series.regions();
   data.features = data.outputs = c.window;
-  std::vector<Part> parts = make_parts(series, split_windows(series, c), c.window);
+  const std::vector<RunWindows> windows = split_windows(series, c);
+  refuse_same_recordings(series, windows);
+  std::vector<Part> parts = make_parts(series, windows, c.window);
   if (c.detrend == Detrend::kLinear) detrend(parts, series);
   scale(parts, series, c.zscore);
   fill_splits(data, parts, series, c.window);

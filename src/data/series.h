@@ -21,9 +21,10 @@ struct RegionRun {
   std::string sha256;  // of the file
   std::int64_t file_rows = 0;
   std::int64_t file_columns = 0;
-  bool tokens_are_rows = false;  // as decided
-  bool further = false;          // from series.test_files
-  MatrixD frames;                // (frames, regions); NaN where the file lacks the region
+  bool tokens_are_rows = false;    // as decided
+  bool further = false;            // from series.test_files
+  bool matched_by_number = false;  // ids or numbering put the regions in order
+  MatrixD frames;                  // (frames, regions); NaN where the file lacks the region
 };
 
 enum class Defect { kMissing, kNan, kConstant };
@@ -51,7 +52,7 @@ struct RegionSeries {
 // Files, globs or manifest to runs (frames after skip_frames), oriented and matched, hemisphere chosen, coverage listed.
 // Orientation "auto" asks in this order: names of one axis, the atlas's size, the axis that is equal in all runs while
 // the other is not; else the longer axis is time and a note says so.
-// Subjects without a pattern: "sub-XX" in the file name, else its longest number, else its stem.
+// Subjects: see subjects.h. Order of the regions: atlas_match.h. Columns that are no tokens: series_columns.h.
 RegionSeries read_series(const SeriesConfig& config);
 
 // Whether a file is a table with the columns subject and path.

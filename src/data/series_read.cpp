@@ -4,17 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <limits>
-#include <map>
 #include <optional>
-#include <regex>
 #include <set>
 
 #include "core/error.h"
 #include "core/symmetry.h"
 #include "core/text.h"
+#include "data/atlas_match.h"
+#include "data/same_recording.h"
 #include "data/series.h"
+#include "data/series_columns.h"
+#include "data/series_files.h"
 #include "io/array.h"
 #include "io/file.h"
 #include "io/table.h"
@@ -22,148 +23,37 @@
 namespace locus {
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Source {
-  std::string subject, run, path;
-  bool further = false;
-};
+// Connectivity, its graph and what is needed to make them.
+constexpr std::uint64_t kMatricesOfTokens = 3;
 
 struct LoadedRun {
-  Source source;
+  SeriesFile source;
   NamedMatrix matrix;
   bool tokens_are_rows = false;
 };
-
-std::string subject_of(const std::string& path, const std::string& pattern) {
-  const std::string file = fs::path(path).filename().string();
-  std::smatch m;
-  if (!pattern.empty()) {
-    try {
-      const std::regex given(pattern);
-      if (std::regex_search(file, m, given) || std::regex_search(path, m, given)) {
-        if (m.size() < 2) {
-          throw ConfigError({.what = "series.subject_pattern has no group",
-                             .where = "series.subject_pattern",
-                             .got = pattern,
-                             .expected = "parentheses around the subject, e.g. subj([0-9]+)"});
-        }
-        return m[1].str();
-      }
-    } catch (const std::regex_error&) {
-      throw ConfigError(
-          {.what = "series.subject_pattern is no regular expression", .where = "series.subject_pattern", .got = pattern});
-    }
-    throw DataError({.what = "series.subject_pattern does not match the file's name",
-                     .where = path,
-                     .got = pattern,
-                     .expected = "a part of the name, with the subject in parentheses",
-                     .hint = "series.subject_pattern= (empty) takes sub-... or the longest number in the name"});
-  }
-  static const std::regex bids("sub-([A-Za-z0-9]+)");
-  if (std::regex_search(path, m, bids)) return m[1].str();
-  static const std::regex digits("[0-9]+");
-  std::string longest;
-  for (auto it = std::sregex_iterator(file.begin(), file.end(), digits); it != std::sregex_iterator(); ++it) {
-    if (it->str().size() > longest.size()) longest = it->str();
-  }
-  return longest.empty() ? fs::path(path).stem().string() : longest;
-}
-
-void add_files(std::vector<Source>& out, const SeriesConfig& c, const std::vector<std::string>& globs, bool further) {
-  for (const std::string& glob : globs) {
-    if (fs::is_directory(glob)) {
-      throw IoError({.what = "this is a folder",
-                     .where = glob,
-                     .expected = "files, a glob or a manifest",
-                     .hint = fmt::format("name its files, such as '{}/*'", glob)});
-    }
-    for (const fs::path& p : expand_glob(glob)) {
-      out.push_back({subject_of(p.string(), c.subject_pattern), p.stem().string(), p.string(), further});
-    }
-  }
-}
-
-void add_manifest(std::vector<Source>& out, const std::string& path) {
-  TableOptions options;
-  options.header = Presence::kYes;
-  const Table table = read_table(path, options);
-  const std::size_t subject = table.column("subject");
-  const std::size_t file = table.column("path");
-  const bool has_run = std::find(table.header.begin(), table.header.end(), "run") != table.header.end();
-  const fs::path folder = fs::path(path).parent_path();
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    const auto& row = table.rows[r];
-    const std::string name(trim(row[file]));
-    const std::string id(trim(row[subject]));
-    if (name.empty() || id.empty()) {
-      throw DataError({.what = "subject or path is empty", .where = fmt::format("{}:{}", path, table.lines[r])});
-    }
-    const fs::path full = fs::path(name).is_absolute() ? fs::path(name) : folder / name;
-    if (!fs::exists(full)) {
-      throw IoError({.what = "a file of the manifest is not there",
-                     .where = fmt::format("{}:{}", path, table.lines[r]),
-                     .got = full.string(),
-                     .hint = "paths are taken from the folder of the manifest"});
-    }
-    const std::string run = has_run ? std::string(trim(row[table.column("run")])) : full.stem().string();
-    out.push_back({id, run, full.string(), false});
-  }
-}
-
-std::vector<Source> list_sources(const SeriesConfig& c) {
-  std::vector<Source> sources;
-  if (!c.manifest.empty() && !c.files.empty()) {
-    throw ConfigError({.what = "series.files and series.manifest are both given",
-                       .where = "series",
-                       .got = fmt::format("files {}, manifest {}", join(c.files, " "), c.manifest),
-                       .expected = "one of them",
-                       .hint = "series.files='[]' or series.manifest= leaves one of them out"});
-  }
-  if (!c.manifest.empty()) add_manifest(sources, c.manifest);
-  add_files(sources, c, c.files, false);
-  if (sources.empty()) {
-    throw ConfigError(
-        {.what = "no series files are given", .where = "series.files", .got = "", .expected = "files, globs or a manifest"});
-  }
-  add_files(sources, c, c.test_files, true);
-  std::set<std::string> seen;
-  for (const Source& s : sources) {
-    std::error_code ec;
-    const fs::path real = fs::weakly_canonical(s.path, ec);
-    if (!seen.insert(ec ? s.path : real.string()).second) {
-      throw DataError({.what = "a file is listed twice",
-                       .where = s.path,
-                       .got = "",
-                       .expected = "each run once",
-                       .hint = "check series.files, series.test_files or the manifest for overlaps"});
-    }
-  }
-  return sources;
-}
 
 bool real_names(const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(), [](const std::string& n) { return !parse_cell(n).has_value(); });
 }
 
-std::size_t names_in_atlas(const std::vector<std::string>& names, const Atlas& atlas) {
-  std::set<std::string> known;
-  for (const std::string& n : atlas.names) known.insert(to_lower(trim(n)));
-  return static_cast<std::size_t>(
-      std::count_if(names.begin(), names.end(), [&](const std::string& n) { return known.contains(to_lower(trim(n))); }));
+// Whether one column of the atlas holds every name.
+bool all_in_atlas(const std::vector<std::string>& names, const Atlas& atlas) {
+  const auto key = [](const std::string& n) { return to_lower(trim(n)); };
+  return !names.empty() && std::any_of(atlas.columns.begin(), atlas.columns.end(), [&](const AtlasColumn& c) {
+    std::set<std::string> known;
+    for (const std::string& t : c.texts) known.insert(key(t));
+    return std::all_of(names.begin(), names.end(), [&](const std::string& n) { return known.contains(key(n)); });
+  });
 }
 
 // What one file alone says of its orientation.
 std::optional<bool> rows_by_names(const NamedMatrix& m, const Atlas& atlas) {
-  const bool rows = real_names(m.row_names), columns = real_names(m.column_names);
-  if (rows && columns && !atlas.names.empty()) {
-    const std::size_t r = names_in_atlas(m.row_names, atlas), c = names_in_atlas(m.column_names, atlas);
-    if (r != c) return r > c;
-  }
+  const bool rows_known = all_in_atlas(m.row_names, atlas), columns_known = all_in_atlas(m.column_names, atlas);
+  if (rows_known != columns_known) return rows_known;
   if (m.column_step > 0 && m.row_step == 0) return true;
   if (m.row_step > 0 && m.column_step == 0) return false;
-  if (columns) return false;  // a table's header names its columns; names of rows are samples then
-  if (rows) return true;
+  if (real_names(m.column_names)) return false;  // a table's header names its columns; names of rows are samples then
+  if (real_names(m.row_names)) return true;
   return std::nullopt;
 }
 
@@ -215,13 +105,12 @@ void orient(std::vector<LoadedRun>& runs, const SeriesConfig& c, RegionSeries& o
 }
 
 std::vector<std::string> token_names(const LoadedRun& r) {
-  const auto& names = r.tokens_are_rows ? r.matrix.row_names : r.matrix.column_names;
-  return real_names(names) ? names : std::vector<std::string>{};
+  return r.tokens_are_rows ? r.matrix.row_names : r.matrix.column_names;
 }
 
 std::int64_t token_count(const LoadedRun& r) { return r.tokens_are_rows ? r.matrix.values.rows() : r.matrix.values.cols(); }
 
-// Columns of the run in the order of `position` (from match_atlas); NaN for -1.
+// Columns of the run in the order of `position` (from atlas_match.h); NaN for -1.
 MatrixD oriented_frames(const LoadedRun& r, const std::vector<std::int64_t>& position, std::int64_t skip) {
   const MatrixD& m = r.matrix.values;
   const std::int64_t all = r.tokens_are_rows ? m.cols() : m.rows();
@@ -241,22 +130,14 @@ MatrixD oriented_frames(const LoadedRun& r, const std::vector<std::int64_t>& pos
   return frames;
 }
 
-// Without an atlas the first run is the measure of the others.
-Atlas atlas_from(const LoadedRun& first) {
-  Atlas a;
-  a.source = first.source.path;
-  a.names = first.tokens_are_rows ? first.matrix.row_names : first.matrix.column_names;  // numbers too
-  a.size = token_count(first);
-  return a;
-}
-
-void check_size(const LoadedRun& r, const Atlas& reference, Orientation orientation) {
+// Files without names of words that have the size of the atlas along the other axis.
+void refuse_transposed(const LoadedRun& r, const Atlas& atlas, Orientation orientation) {
   const std::int64_t other = r.tokens_are_rows ? r.matrix.values.cols() : r.matrix.values.rows();
-  if (token_count(r) == reference.size || other != reference.size || !token_names(r).empty()) return;
+  if (token_count(r) == atlas.size || other != atlas.size || real_names(token_names(r))) return;
   throw DataError({.what = "the matrix seems to be transposed",
                    .where = r.source.path,
                    .got = fmt::format("{} regions and {} frames", token_count(r), other),
-                   .expected = fmt::format("{} regions as in {}", reference.size, reference.source),
+                   .expected = fmt::format("{} regions as in {}", atlas.size, atlas.source),
                    .hint = fmt::format("set series.orientation={}",
                                        orientation == Orientation::kTokensByTime ? "time_by_tokens" : "tokens_by_time")});
 }
@@ -349,71 +230,119 @@ void choose_hemisphere(RegionSeries& s, const std::string& wanted) {
   keep_regions(s, kept);
 }
 
-}  // namespace
-
-bool is_manifest(const std::string& path) {
-  std::ifstream file(path);
-  std::string header;
-  if (!path.ends_with(".csv") && !path.ends_with(".tsv")) return false;
-  if (!std::getline(file, header)) return false;
-  std::set<std::string> columns;
-  for (const std::string& name : split(header, path.ends_with(".tsv") ? '\t' : ',')) columns.insert(std::string(trim(name)));
-  return columns.contains("subject") && columns.contains("path");
+void note_once(std::vector<std::string>& notes, const std::string& note) {
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
+
+LoadedRun load_run(const SeriesFile& file, const SeriesConfig& config, RegionSeries& out) {
+  MatrixOptions options;
+  options.dataset = config.dataset;
+  options.table.table.header = config.header == HeaderRow::kAuto  ? Presence::kAuto
+                               : config.header == HeaderRow::kYes ? Presence::kYes
+                                                                  : Presence::kNo;
+  LoadedRun run{file, read_matrix(file.path, options), false};
+  const MatrixD& m = run.matrix.values;
+  if (m.rows() == 0 || m.cols() == 0) {
+    throw DataError(
+        {.what = "the file holds no values", .where = file.path, .got = fmt::format("{} x {}", m.rows(), m.cols())});
+  }
+  if (m.rows() > 1 && is_symmetric(m.view())) {
+    throw DataError({.what = "a symmetric matrix is no time series",
+                     .where = file.path,
+                     .got = fmt::format("{0} x {0}, equal to its transpose", m.rows()),
+                     .expected = "samples of every region",
+                     .hint = "connectivity is given to an analysis: locus analyze RUN --set matrices=NAME=FILE"});
+  }
+  for (const std::string& note : take_out_columns(run.matrix, file.path, config, out.atlas)) note_once(out.notes, note);
+  return run;
+}
+
+// Everything behind this makes matrices of tokens x tokens: a small file must not ask for gigabytes of them.
+void refuse_too_many_tokens(const std::vector<LoadedRun>& runs) {
+  std::uint64_t bytes = 0;
+  std::int64_t tokens = 0;
+  for (const LoadedRun& r : runs) {
+    std::error_code code;
+    const auto size = std::filesystem::file_size(r.source.path, code);
+    bytes += code ? 0 : size;
+    tokens = std::max(tokens, token_count(r));
+  }
+  const auto count = static_cast<std::uint64_t>(tokens);
+  const std::uint64_t most = ReadLimits{}.for_file(bytes).array_bytes / kMatricesOfTokens;
+  if (count * count <= most / sizeof(double)) return;
+  throw DataError({.what = "too many tokens for so little data",
+                   .where = runs.front().source.path,
+                   .got = fmt::format("{} tokens, {} for each matrix of tokens x tokens", tokens,
+                                      human_bytes(static_cast<double>(count * count * sizeof(double)))),
+                   .expected = fmt::format("at most {}", human_bytes(static_cast<double>(most))),
+                   .hint = "is the matrix transposed? (series.orientation)"});
+}
+
+TokenMatch match_tokens(const std::vector<LoadedRun>& loaded, const SeriesConfig& config, RegionSeries& out) {
+  std::vector<TokenAxis> axes;
+  // Without an atlas the first run is the measure of the others.
+  Atlas first;
+  first.source = loaded.front().source.path;
+  first.size = token_count(loaded.front());
+  for (const LoadedRun& r : loaded) {
+    refuse_transposed(r, out.atlas.size > 0 ? out.atlas : first, config.orientation);
+    axes.push_back({r.source.path, token_names(r), token_count(r)});
+  }
+  const MatchOptions options{config.atlas_names, config.match == TokenMatching::kOrder};
+  TokenMatch match = out.atlas.size > 0 ? match_to_atlas(out.atlas, axes, options) : match_to_each_other(axes, options);
+  out.named = !match.names.empty();
+  out.names = match.names;
+  if (out.atlas.size > 0 && out.named) out.atlas.names = match.names;
+  out.atlas.columns.clear();
+  out.notes.insert(out.notes.end(), match.notes.begin(), match.notes.end());
+  for (std::int64_t i = 0; !out.named && i < axes.front().count; ++i)
+    out.names.push_back(fmt::format("region{:03d}", i + 1));
+  return match;
+}
+
+RegionRun make_run(const LoadedRun& r, const std::vector<std::int64_t>& position, const SeriesConfig& config) {
+  RegionRun run;
+  run.subject = r.source.subject;
+  run.run = r.source.run;
+  run.path = r.source.path;
+  run.further = r.source.further;
+  run.format = r.matrix.format;
+  run.file_rows = r.matrix.values.rows();
+  run.file_columns = r.matrix.values.cols();
+  run.tokens_are_rows = r.tokens_are_rows;
+  run.frames = oriented_frames(r, position, config.skip_frames);
+  TokenTitles tokens{{}, r.tokens_are_rows};
+  const std::vector<std::string> names = token_names(r);
+  for (const std::int64_t p : position) {
+    tokens.titles.push_back(p < 0 ? "" : names.empty() ? std::to_string(p + 1) : names[static_cast<std::size_t>(p)]);
+  }
+  refuse_counting_tokens(run.frames, tokens, run.path, config);
+  run.sha256 = file_sha256(r.source.path);
+  return run;
+}
+
+}  // namespace
 
 RegionSeries read_series(const SeriesConfig& config) {
   RegionSeries out;
   if (!config.atlas.empty()) out.atlas = read_atlas(config.atlas);
   std::vector<LoadedRun> loaded;
-  for (const Source& source : list_sources(config)) {
-    MatrixOptions options;
-    options.dataset = config.dataset;
-    loaded.push_back({source, read_matrix(source.path, options), false});
-    const MatrixD& m = loaded.back().matrix.values;
-    if (m.rows() == 0 || m.cols() == 0) {
-      throw DataError(
-          {.what = "the file holds no values", .where = source.path, .got = fmt::format("{} x {}", m.rows(), m.cols())});
-    }
-    if (m.rows() > 1 && is_symmetric(m.view())) {
-      throw DataError({.what = "a symmetric matrix is no time series",
-                       .where = source.path,
-                       .got = fmt::format("{0} x {0}, equal to its transpose", m.rows()),
-                       .expected = "samples of every region",
-                       .hint = "connectivity is given to an analysis: locus analyze RUN --set matrices=NAME=FILE"});
-    }
-  }
+  for (const SeriesFile& file : list_series_files(config, out.notes)) loaded.push_back(load_run(file, config, out));
   orient(loaded, config, out);
-  const Atlas reference = out.atlas.size > 0 ? out.atlas : atlas_from(loaded.front());
-  out.named = !reference.names.empty();
-  out.names = reference.names;
-  // A file's own names serve where the atlas has none.
-  if (const Atlas own = atlas_from(loaded.front()); !out.named && !own.names.empty() && own.size == reference.size) {
-    out.names = own.names;
-    out.named = true;
-  }
-  for (std::int64_t i = 0; !out.named && i < reference.size; ++i) out.names.push_back(fmt::format("region{:03d}", i + 1));
-  for (LoadedRun& r : loaded) {
-    check_size(r, reference, config.orientation);
-    const std::vector<std::int64_t> position = match_atlas(reference, token_names(r), token_count(r), r.source.path);
-    RegionRun run;
-    run.subject = r.source.subject;
-    run.run = r.source.run;
-    run.path = r.source.path;
-    run.further = r.source.further;
-    run.format = r.matrix.format;
-    run.file_rows = r.matrix.values.rows();
-    run.file_columns = r.matrix.values.cols();
-    run.tokens_are_rows = r.tokens_are_rows;
-    run.frames = oriented_frames(r, position, config.skip_frames);
-    run.sha256 = file_sha256(r.source.path);
-    r.matrix = {};
-    out.runs.push_back(std::move(run));
-    list_defects(out, out.runs.size() - 1, position);
+  refuse_too_many_tokens(loaded);
+  const TokenMatch match = match_tokens(loaded, config, out);
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    out.runs.push_back(make_run(loaded[i], match.position[i], config));
+    out.runs.back().matched_by_number = match.by_number;
+    loaded[i].matrix = {};
+    list_defects(out, i, match.position[i]);
   }
   choose_hemisphere(out, config.hemisphere);
   const bool wide =
       std::any_of(out.runs.begin(), out.runs.end(), [](const RegionRun& r) { return r.frames.rows() < r.frames.cols(); });
   if (wide) out.warnings.emplace_back("a run has fewer frames than regions: is it transposed? (series.orientation)");
+  for (const auto& [a, b] : same_recordings(out))
+    out.warnings.push_back(fmt::format("{} and {} hold the same recording", out.runs[a].path, out.runs[b].path));
   out.notes.insert(out.notes.end(), out.atlas.notes.begin(), out.atlas.notes.end());
   return out;
 }

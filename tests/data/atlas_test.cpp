@@ -59,17 +59,6 @@ TEST_F(AtlasTest, unusable_tables_are_errors) {
   EXPECT_THROW(read_atlas(file("none.csv")), IoError);
 }
 
-TEST_F(AtlasTest, regions_match_by_name_else_by_index) {
-  Atlas atlas;
-  atlas.size = 3;
-  atlas.names = {"A", "B", "C"};
-  EXPECT_EQ(match_atlas(atlas, {"c", "A "}, 2, "f"), (std::vector<std::int64_t>{1, -1, 0}));
-  EXPECT_EQ(match_atlas(atlas, {}, 3, "f"), (std::vector<std::int64_t>{0, 1, 2}));
-  EXPECT_THROW(match_atlas(atlas, {}, 4, "f"), DataError);
-  EXPECT_THROW(match_atlas(atlas, {"A", "B", "D"}, 3, "f"), DataError);
-  EXPECT_THROW(match_atlas(atlas, {"A", "a", "B"}, 3, "f"), DataError);
-}
-
 TEST_F(AtlasTest, mirrored_regions_are_found_by_name_or_by_halves) {
   using Pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
   EXPECT_EQ(homotopic_pairs({"Precentral_L", "Precentral_R", "Insula_R", "Insula_L", "Vermis"}, {}),

@@ -1,0 +1,30 @@
+// Columns of a file that are no tokens: time, index, ids of people. They are recognised by title and content and left
+// out with a note; what only looks like one is an error that names the key to settle it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/masked_config.h"
+#include "data/atlas.h"
+#include "io/array.h"
+
+namespace locus {
+
+// Takes columns out of `matrix` as series.skip_columns says, or, when it is empty, those a table's header calls time,
+// index, id, subject and the like and whose numbers fit. A column that the atlas lists is a token. Whole numbers taken out
+// become the names of rows that have none. Returns what was left out, for the user.
+std::vector<std::string> take_out_columns(NamedMatrix& matrix, const std::string& path, const SeriesConfig& config,
+                                          const Atlas& atlas);
+
+// How the file calls its tokens: names, or else numbers of columns or rows from 1.
+struct TokenTitles {
+  std::vector<std::string> titles;
+  bool are_rows = false;
+};
+
+// DataError for a token that counts up in even steps, as an index or a clock does, or that alone rises in whole numbers.
+void refuse_counting_tokens(const MatrixD& frames, const TokenTitles& tokens, const std::string& path,
+                            const SeriesConfig& config);
+
+}  // namespace locus
