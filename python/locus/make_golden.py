@@ -75,6 +75,13 @@ def cases():
     add("no_attention_output", attention_output=False, pe_kind="relative", attention_mask="causal")
     add("no_bias_no_output_scaled", attention_bias=False, attention_output=False, logit_scale=2.5)
     add("logit_scale_relative", logit_scale=3.0, pe_kind="relative", heads=2)
+    for kind in ("learned", "sinusoidal", "laplacian"):
+        add(f"position_logit_scale_{kind}", position_logit_scale=0.25, layers=2, **{"pe_kind": kind, **ENCODINGS[kind]})
+    add("position_logit_scale_h4_causal", position_logit_scale=3.0, logit_scale=1.5, heads=4, tokens=7,
+        attention_mask="causal")
+    add("position_logit_scale_shared_ids", "ids", position_logit_scale=0.0, layers=3, heads=2, pe_shared=True)
+    add("position_logit_scale_input_masked", position_logit_scale=2.0, layers=2, pe_placement="input", readout="masked",
+        task="regression", outputs=2, mask_vector="learned")
     # input and read-out
     add("embed_none", embed="none", features=8)
     add("embed_none_ids", "ids", embed="none", features=8)

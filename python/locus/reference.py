@@ -92,6 +92,7 @@ class ReferenceConfig:
     attention_bias: bool = True
     attention_output: bool = True
     logit_scale: float = 1.0
+    position_logit_scale: float = 1.0
     readout: str = "token"
     readout_token: int = -1
     head_hidden: int = 0
@@ -136,6 +137,8 @@ class ReferenceConfig:
         if self.mask_vector != "none":
             nested["mask"] = {"vector": self.mask_vector}
         for key, value in dataclasses.asdict(self).items():
+            if key == "position_logit_scale" and value == 1.0:
+                continue  # off: files made before the key existed stay as they are
             if key in ("tokens", "features", "outputs", "task"):
                 nested["shape"][key] = value
             elif key.startswith("pe_"):
@@ -332,11 +335,13 @@ class Attention(nn.Module):
             self.out_proj = None
         self.cache: dict = {}
 
-    def forward(self, h: Tensor, pe: Optional[PositionalEncoding], rows: Optional[Tensor]) -> Tensor:
-        """h (B, T, C) -> (B, n, C): the outputs of all tokens, or of `rows` ((n,) for all examples or (B, n))."""
+    def forward(self, h: Tensor, pe: Optional[PositionalEncoding], rows: Optional[Tensor],
+                added: Optional[Tensor] = None) -> Tensor:
+        """h (B, T, C) -> (B, n, C): the outputs of all tokens, or of `rows` ((n,) for all examples or (B, n)). `added` is the
+        table (T, C) within h."""
         q, k, v = self._project(h, pe, rows)
         batch, count = h.shape[0], q.shape[1]
-        logits = self._logits(q, k, pe, rows, batch)
+        logits = self._logits(q, k, pe, rows, batch, added)
         pattern = torch.softmax(logits, -1)
         if self.config.attention_dropout:
             pattern = F.dropout(pattern, self.config.attention_dropout, self.training)
@@ -381,13 +386,21 @@ class Attention(nn.Module):
                 self.cache[key] = full.triu(1).unsqueeze(0)
         return self.cache[key]
 
-    def _logits(self, q, k, pe, rows, batch) -> Tensor:
+    def _position_products(self, added: Tensor) -> Tensor:
+        """(H, T, T): (alpha - 1) scale (Wq P).(Wk P), what position_logit_scale = alpha adds to the logits."""
+        width = self.config.width
+        q, k = (self._split(F.linear(added, self.in_proj_weight[i * width:(i + 1) * width]).unsqueeze(0)) for i in (0, 1))
+        return (self.config.position_logit_scale - 1) * self.scale * torch.bmm(q, k.transpose(1, 2))
+
+    def _logits(self, q, k, pe, rows, batch, added=None) -> Tensor:
         """scale q.k + encoding terms + mask, one baddbmm over all pairs: (B H, n, T)."""
         mask = self._causal(q, k.shape[1])
         if pe is not None and pe.kind == "relative":
             terms = self._relative_logits(q, pe, rows, mask)
             return torch.baddbmm(terms, q, k.transpose(1, 2), beta=self.scale, alpha=self.scale)
         bias = pe.bias(q) if pe is not None else None
+        if added is not None and self.config.position_logit_scale != 1.0:
+            bias = self._position_products(added)
         bias = mask if bias is None else bias if mask is None else bias + mask
         if bias is None:
             # Not baddbmm with beta = 0: for small shapes PyTorch 1.13 then multiplies uninitialised memory.
@@ -467,7 +480,7 @@ class Block(nn.Module):
                 x = F.dropout(x, self.config.pe_dropout, self.training or self.config.pe_dropout_at_eval)
         kept = x if rows is None else take(x, rows)
         if self.config.norm == "post":
-            a = self.norm1(kept + self.drop(self.attn(x, pe, rows)))
+            a = self.norm1(kept + self.drop(self.attn(x, pe, rows, added)))
             return self.norm2(a + self.drop(self.mlp(a)))
         a = kept + self.drop(self.attn(self.norm1(x), pe, rows))
         return a + self.drop(self.mlp(self.norm2(a)))

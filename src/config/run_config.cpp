@@ -23,6 +23,8 @@ void describe(ModelConfig& c, FieldList& list) {
   list.flag("attention_bias", c.attention_bias, "biases of the attention projections");
   list.flag("attention_output", c.attention_output, "output projection of attention");
   list.number("logit_scale", c.logit_scale, {1e-6, 1e6}, "factor on the attention logits, beside 1/sqrt(head width)");
+  list.number("position_logit_scale", c.position_logit_scale, {0, 1e6},
+              "factor on the position-position part of the logits alone, where the encoding adds a table (1: off)");
   list.choice("embed", c.embed, kEmbedNames, "linear embedding of the features, or the features as they are");
   list.number("embed_gain", c.embed_gain, {0, 1e6}, "factor on the initial content embedding");
   list.choice("readout", c.readout, kReadoutNames, "which tokens the head reads");
@@ -151,6 +153,25 @@ void validate_model(const RunConfig& c) {
   }
 }
 
+// With x = h + P the logits have a part that is due to P alone; without such a sum there is nothing to scale.
+void validate_position_logits(const RunConfig& c) {
+  if (c.model.position_logit_scale == 1) return;
+  const std::string option = fmt::format("model.position_logit_scale = {}", c.model.position_logit_scale);
+  if (!c.pe.adds_table()) {
+    contradiction(fmt::format("{} needs an encoding that adds a table to the input, which pe.kind = {} does not", option,
+                              kPeKindNames[static_cast<std::size_t>(c.pe.kind)]),
+                  "use pe.kind = learned, sinusoidal or laplacian, or leave the factor at 1");
+  }
+  if (c.model.norm == NormPlacement::kPre) {
+    contradiction(option + " cannot be had with model.norm = pre: the norm mixes content and positions before the logits",
+                  "use model.norm = post");
+  }
+  if (c.pe.dropout > 0) {
+    contradiction(option + " cannot be had with pe.dropout, which changes the positions of every example",
+                  "set pe.dropout = 0");
+  }
+}
+
 void validate_pe(const RunConfig& c) {
   const PeConfig& p = c.pe;
   if (p.init == PeInit::kFile && p.file.empty())
@@ -242,6 +263,7 @@ FieldList describe(RunConfig& c) {
 void validate(const RunConfig& c) {
   validate_model(c);
   validate_pe(c);
+  validate_position_logits(c);
   validate_optim(c);
   validate_data(c);
 }

@@ -40,6 +40,7 @@ struct ModelConfig {
   bool attention_bias = true;
   bool attention_output = true;
   double logit_scale = 1.0;
+  double position_logit_scale = 1.0;
   Embed embed = Embed::kLinear;
   double embed_gain = 1.0;
   Readout readout = Readout::kToken;
@@ -88,6 +89,7 @@ struct PeConfig {
   std::int64_t eigenvectors = 8;
 
   bool is_trained() const;  // trainable with "auto" resolved for the kind
+  bool adds_table() const { return kind == PeKind::kLearned || kind == PeKind::kSinusoidal || kind == PeKind::kLaplacian; }
 };
 
 enum class OptimizerKind { kAdam, kAdamW, kSgd };

@@ -48,7 +48,7 @@ Savings admitted_savings(const ModelStructure& s) {
                       s.config.pe.dropout == 0 && (s.shape.ids || s.shape.features <= kMostSplitFeatures);
   if (!splits) return out;
   const std::int64_t pairs = Embedding(s).variants() * s.tokens;
-  const bool tabulates = t.table_first_layer && s.shape.ids && only_added && m.heads == 1 &&
+  const bool tabulates = t.table_first_layer && !PositionProducts::wanted(s) && s.shape.ids && only_added && m.heads == 1 &&
                          s.blocks[0].out_proj.weight >= 0 && m.attention_dropout == 0 && m.residual_dropout == 0 &&
                          pairs <= kMostPairs && t.batch * s.tokens >= kTokensAPair * pairs;
   out.first = tabulates ? FirstPath::kTable : FirstPath::kSplit;
@@ -71,6 +71,7 @@ Prepared::Prepared(const ModelStructure& s, const Savings& savings)
     split_positions_ = split_position_buffer_.mat(s.tokens, columns);
   }
   if (savings.first == FirstPath::kTable) first_attention_ = std::make_unique<FirstAttentionTable>(s);
+  if (PositionProducts::wanted(s)) position_products_ = std::make_unique<PositionProducts>(s);
   if (s.encoding->adds_to_input()) {
     for (const BlockSlots& b : s.blocks) positions_.emplace_back(b.has_pe ? s.tokens * c : 0);
   }
@@ -102,6 +103,8 @@ void Prepared::update(const float* params, const PeStep& step, ThreadPool* pool)
     std::vector<const float*> pe;
     for (const std::int64_t slot : s_.blocks[l].pe) pe.push_back(params + s_.layout[slot].offset);
     s_.encoding->table(pe, step, positions_[l].mat(s_.tokens, s_.width()));
+    const auto layer = static_cast<std::int64_t>(l);
+    if (position_products_ != nullptr) position_products_->update(params, layer, positions(layer));
   }
   if (savings_.first == FirstPath::kPlain) return;
   split_rows(token_table_, false, split_table_);
@@ -134,6 +137,8 @@ EncoderPass::EncoderPass(const ModelStructure& s, std::int64_t max_sequences, co
     blocks_.back().allocate(saved_[static_cast<std::size_t>(l)], capacity_, last ? savings_.last : AttentionPath::kPlain,
                             l == 0 && splits_first(), savings_.keep_patterns, joined);
     joined_.push_back(joined ? std::make_unique<JoinedGradients>(s, l) : nullptr);
+    const bool products = PositionProducts::wanted(s) && s.blocks[static_cast<std::size_t>(l)].has_pe;
+    position_terms_.push_back(products ? std::make_unique<PositionProductTerms>(s, l) : nullptr);
   }
   final_ = Buffer(n * c);
   gradient_ = Buffer(n * c);
@@ -169,6 +174,8 @@ void EncoderPass::bind_terms(const Prepared& prepared, float* grads) {
     const std::vector<const float*> params = pe_params(prepared, l);
     const std::vector<float*> gradients = pe_grads(l);
     terms_[static_cast<std::size_t>(l)] = s_.encoding->terms(params, gradients);
+    PositionProductTerms* products = position_terms_[static_cast<std::size_t>(l)].get();
+    if (products != nullptr) products->begin(prepared.position_products(), grads != nullptr);
   }
 }
 
@@ -194,6 +201,8 @@ Block::Pass EncoderPass::block_pass(const Prepared& prepared, const Microbatch& 
   pass.sequences = batch.sequences;
   pass.first_sequence = batch.first;
   pass.terms = terms_[static_cast<std::size_t>(layer)].get();
+  PositionProductTerms* products = position_terms_[static_cast<std::size_t>(layer)].get();
+  if (products != nullptr) pass.terms = products;
   pass.joined_sums = joined_[static_cast<std::size_t>(layer)].get();
   if (pass.joined_sums != nullptr) {
     pass.joined = prepared.weights().block(layer).joined.get();
@@ -357,6 +366,17 @@ void EncoderPass::end_shard(const Prepared& prepared) {
   }
   for (const auto& joined : joined_) {
     if (joined != nullptr) joined->add_to(prepared.params(), grads_);
+  }
+  end_position_products(prepared);
+}
+
+void EncoderPass::end_position_products(const Prepared& prepared) {
+  const Mat dpositions = scratch_.dq.mat(s_.tokens, s_.width());
+  for (std::int64_t l = 0; l < s_.layers(); ++l) {
+    PositionProductTerms* products = position_terms_[static_cast<std::size_t>(l)].get();
+    if (products == nullptr) continue;
+    products->end(prepared.params(), prepared.positions(l), grads_, dpositions);
+    s_.encoding->table_backward(pe_params(prepared, l), prepared.step(), dpositions, pe_grads(l));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "model/first_attention.h"
 #include "model/microbatch.h"
 #include "model/observer.h"
+#include "model/position_products.h"
 #include "model/readout.h"
 #include "model/structure.h"
 #include "model/weights.h"
@@ -54,6 +55,7 @@ class Prepared {
   ConstMat split_positions() const { return split_positions_; }                         // biases included
   const std::vector<const PackedLinear*>& split_parts() const { return split_parts_; }  // the projections behind them
   const FirstAttentionTable& first_attention() const { return *first_attention_; }
+  const PositionProducts& position_products() const { return *position_products_; }  // where wanted
 
  private:
   void split_rows(ConstMat vectors, bool with_bias, Mat out) const;
@@ -67,6 +69,7 @@ class Prepared {
   Buffer token_buffer_, split_buffer_, split_position_buffer_;
   mutable Mat token_table_, split_table_, split_positions_;
   std::unique_ptr<FirstAttentionTable> first_attention_;  // where admitted
+  std::unique_ptr<PositionProducts> position_products_;   // where wanted
 };
 
 struct PassResult {
@@ -110,6 +113,7 @@ class EncoderPass {
   };
   std::vector<SplitTarget> split_targets() const;
   void end_split(const Prepared& prepared);
+  void end_position_products(const Prepared& prepared);
   void bind_terms(const Prepared& prepared, float* grads);
   void input_dropout(const Microbatch& batch, const StepContext& step, std::int64_t layer, Mat h) const;
   std::vector<const float*> pe_params(const Prepared& prepared, std::int64_t layer) const;
@@ -134,6 +138,7 @@ class EncoderPass {
   std::vector<std::unique_ptr<JoinedGradients>> joined_;  // of the blocks that join
   Buffer dtokens_, dpositions_;                           // sums over a shard: (rows, C or 4C), (T, C or 4C)
   std::vector<std::unique_ptr<kernels::AttentionTerms>> terms_;
+  std::vector<std::unique_ptr<PositionProductTerms>> position_terms_;  // in place of terms_ where wanted
   float* grads_ = nullptr;
 };
 

@@ -26,6 +26,7 @@ inline RunConfig config_of(const reference::Spec& spec, bool train_all_encodings
   c.model.attention_bias = spec.attention_bias;
   c.model.attention_output = spec.attention_output;
   c.model.logit_scale = spec.logit_scale;
+  c.model.position_logit_scale = spec.position_logit_scale;
   c.model.readout = static_cast<Readout>(spec.readout);
   c.model.readout_token = spec.readout_token;
   c.model.head_hidden = spec.head_hidden;

@@ -142,6 +142,7 @@ inline reference::Spec spec_of(const nlohmann::json& config) {
   spec.attention_bias = model["attention_bias"];
   spec.attention_output = model["attention_output"];
   spec.logit_scale = model["logit_scale"];
+  spec.position_logit_scale = model.value("position_logit_scale", 1.0);
   spec.readout = static_cast<reference::Readout>(
       index_of(model["readout"], {"token", "given", "mean", "cls", "flat", "every", "masked"}));
   spec.readout_token = model["readout_token"];

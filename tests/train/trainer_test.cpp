@@ -52,6 +52,21 @@ TEST(StepRunnerTest, gradients_are_bit_equal_for_any_number_of_threads) {
   }
 }
 
+TEST(StepRunnerTest, gradients_with_scaled_position_products_are_bit_equal_for_any_number_of_threads) {
+  const Dataset data = copy_task();
+  for (const std::int64_t heads : {1, 2}) {
+    RunConfig c = tiny_config();
+    c.model.position_logit_scale = 0.3;
+    c.model.heads = heads;
+    c.train.shards = 3;
+    const auto one = step_gradients(c, data, 1);
+    EXPECT_EQ(one, step_gradients(c, data, 2));
+    EXPECT_EQ(one, step_gradients(c, data, 3));
+    c.model.position_logit_scale = 1;
+    EXPECT_NE(one, step_gradients(c, data, 1));
+  }
+}
+
 TEST(StepRunnerTest, shards_change_rounding_only) {
   const Dataset data = copy_task();
   RunConfig c = tiny_config();

@@ -8,8 +8,9 @@ namespace locus::reference {
 // What a forward keeps for its backward.
 template <class S>
 struct AttentionState {
-  Array<S> qkv;      // (B, T, 3C): q and k rotated
-  Array<S> pattern;  // (B, H, T, T) before dropout; 0 where masked
+  Array<S> qkv;                     // (B, T, 3C): q and k rotated
+  Array<S> pattern;                 // (B, H, T, T) before dropout; 0 where masked
+  Array<S> positions, d_positions;  // (T, 3C): projections of the added table alone; empty unless their product is scaled
 };
 
 // One head of one example: pointers into (T, 3C) and (T, C) rows.
@@ -38,8 +39,27 @@ HeadView<S> head_view(const Spec& spec, int example, int head, Array<S>& qkv, Ar
           spec.width};
 }
 
+// What position_logit_scale adds to a logit: the product of the positions' own query and key, without biases.
 template <class S>
-void head_forward(const Encoding<S>& pe, const HeadView<S>& at) {
+S position_product_forward(const Encoding<S>& pe, const Pair& at, const HeadView<S>& positions) {
+  S dot = S(0);
+  for (int c = 0; c < pe.spec.head_width(); ++c) dot += positions.q(at.i)[c] * positions.k(at.j)[c];
+  return S((pe.spec.position_logit_scale - 1) * at.scale) * dot;
+}
+
+template <class S>
+void position_product_backward(const Encoding<S>& pe, const Pair& at, const HeadView<S>& positions, const S& d,
+                               const HeadView<S>& d_positions) {
+  const S factor = S((pe.spec.position_logit_scale - 1) * at.scale) * d;
+  for (int c = 0; c < pe.spec.head_width(); ++c) {
+    d_positions.q(at.i)[c] += factor * positions.k(at.j)[c];
+    d_positions.k(at.j)[c] += factor * positions.q(at.i)[c];
+  }
+}
+
+// `positions` is null unless the product of positions is scaled.
+template <class S>
+void head_forward(const Encoding<S>& pe, const HeadView<S>& at, const HeadView<S>* positions) {
   const int length = pe.spec.length(), width = pe.spec.head_width();
   const double scale = pe.spec.logit_scale / std::sqrt(static_cast<double>(width));
   for (int t = 0; t < length; ++t) {
@@ -53,6 +73,7 @@ void head_forward(const Encoding<S>& pe, const HeadView<S>& at) {
       S dot = S(0);
       for (int d = 0; d < width; ++d) dot += at.q(i)[d] * at.k(j)[d];
       row[j] = S(scale) * dot + score_bias_forward(pe, Pair{at.head, i, j, scale}, at.q(i));
+      if (positions) row[j] += position_product_forward(pe, Pair{at.head, i, j, scale}, *positions);
     }
     softmax_forward(row, count);
     for (int j = 0; j < count; ++j) {
@@ -63,9 +84,16 @@ void head_forward(const Encoding<S>& pe, const HeadView<S>& at) {
   }
 }
 
+// The projections of positions and their gradients; null where they are not scaled.
+template <class S>
+struct PositionViews {
+  const HeadView<S>* values = nullptr;
+  const HeadView<S>* gradients = nullptr;
+};
+
 // `at` as after the forward; d.qkv receives the gradient of the unrotated q, k, v, d.out holds that of the output.
 template <class S>
-void head_backward(const Encoding<S>& pe, const HeadView<S>& at, const HeadView<S>& d) {
+void head_backward(const Encoding<S>& pe, const HeadView<S>& at, const HeadView<S>& d, const PositionViews<S>& positions) {
   const int length = pe.spec.length(), width = pe.spec.head_width();
   const double scale = pe.spec.logit_scale / std::sqrt(static_cast<double>(width));
   Array<S> d_row(length);
@@ -89,6 +117,8 @@ void head_backward(const Encoding<S>& pe, const HeadView<S>& at, const HeadView<
         d.k(j)[c] += S(scale) * d_row[j] * at.q(i)[c];
       }
       score_bias_backward(pe, Pair{at.head, i, j, scale}, at.q(i), d_row[j], d.q(i));
+      if (positions.values)
+        position_product_backward(pe, Pair{at.head, i, j, scale}, *positions.values, d_row[j], *positions.gradients);
     }
   }
   for (int t = 0; t < length; ++t) {
@@ -111,7 +141,12 @@ Array<S> attention_forward(const Encoding<S>& pe, int examples, const std::vecto
       const std::size_t start = (static_cast<std::size_t>(b) * spec.heads + h) * square;
       at.pattern = state.pattern.data() + start;
       at.dropout = dropout.empty() ? nullptr : dropout.data() + start;
-      head_forward(pe, at);
+      if (state.positions.empty()) {
+        head_forward<S>(pe, at, nullptr);
+      } else {
+        const HeadView<S> positions = head_view(spec, 0, h, state.positions, out);
+        head_forward(pe, at, &positions);
+      }
     }
   }
   return out;
@@ -125,13 +160,21 @@ Array<S> attention_backward(const Encoding<S>& pe, const std::vector<double>& dr
   const std::size_t square = static_cast<std::size_t>(spec.length()) * spec.length();
   const int examples = static_cast<int>(state.pattern.size() / (square * spec.heads));
   Array<S> d_qkv(state.qkv.size(), S(0));
+  state.d_positions.assign(state.positions.size(), S(0));
   for (int b = 0; b < examples; ++b) {
     for (int h = 0; h < spec.heads; ++h) {
       HeadView<S> at = head_view(spec, b, h, state.qkv, d_out);
       const std::size_t start = (static_cast<std::size_t>(b) * spec.heads + h) * square;
       at.pattern = state.pattern.data() + start;
       at.dropout = dropout.empty() ? nullptr : dropout.data() + start;
-      head_backward(pe, at, head_view(spec, b, h, d_qkv, d_out));
+      const HeadView<S> d = head_view(spec, b, h, d_qkv, d_out);
+      if (state.positions.empty()) {
+        head_backward(pe, at, d, {});
+      } else {
+        const HeadView<S> values = head_view(spec, 0, h, state.positions, d_out);
+        const HeadView<S> gradients = head_view(spec, 0, h, state.d_positions, d_out);
+        head_backward(pe, at, d, {&values, &gradients});
+      }
     }
   }
   return d_qkv;

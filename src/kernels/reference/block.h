@@ -48,6 +48,10 @@ Array<S> mha_forward(const BlockContext<S>& block, int examples, BlockState<S>& 
   const std::string at = block.prefix + "attn.";
   state.attention.qkv = linear_forward(state.attended, tensor(block.params, at + "in_proj_weight"),
                                        optional_tensor(block.params, at + "in_proj_bias"), spec.width);
+  if (spec.position_logit_scale != 1.0 && block.pe.adds_table()) {
+    state.attention.positions = linear_forward<S>(added_table_forward(block.pe, block.noise.signs),
+                                                  tensor(block.params, at + "in_proj_weight"), nullptr, spec.width);
+  }
   state.heads = attention_forward(block.pe, examples, block.noise.pattern, state.attention);
   if (!spec.attention_output) return state.heads;
   return linear_forward(state.heads, tensor(block.params, at + "out_proj.weight"),
@@ -63,6 +67,12 @@ Array<S> mha_backward(const BlockContext<S>& block, BlockState<S>& state, Array<
                         {&gradients.at(at + "out_proj.weight"), optional_tensor(gradients, at + "out_proj.bias")});
   }
   d = attention_backward(block.pe, block.noise.pattern, state.attention, d);
+  if (!state.attention.positions.empty()) {
+    const Array<S> d_table =
+        linear_backward<S>(added_table_forward(block.pe, block.noise.signs), tensor(block.params, at + "in_proj_weight"),
+                           state.attention.d_positions, spec.width, {&gradients.at(at + "in_proj_weight"), nullptr});
+    added_table_backward(block.pe, block.noise.signs, d_table);
+  }
   return linear_backward(state.attended, tensor(block.params, at + "in_proj_weight"), d, spec.width,
                          {&gradients.at(at + "in_proj_weight"), optional_tensor(gradients, at + "in_proj_bias")});
 }

@@ -124,25 +124,16 @@ Array<S> signed_eigenvectors(const Encoding<S>& pe, const std::vector<double>& s
   return vectors;
 }
 
-// x (B, T, C) += the encoding's table.
+// The table (T, C) that the encoding adds.
 template <class S>
-void add_to_input_forward(const Encoding<S>& pe, const std::vector<double>& signs, Array<S>& x) {
-  if (!pe.adds_table()) return;
-  Array<S> table;
-  if (pe.kind == PeKind::kLaplacian) {
-    const int k = static_cast<int>(pe.eigenvectors->size()) / pe.geometry.length;
-    table = linear_forward<S>(signed_eigenvectors(pe, signs), *pe.projection, nullptr, k);
-  } else {
-    table = *pe.table;
-  }
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] += table[i % table.size()];
+Array<S> added_table_forward(const Encoding<S>& pe, const std::vector<double>& signs) {
+  if (pe.kind != PeKind::kLaplacian) return *pe.table;
+  const int k = static_cast<int>(pe.eigenvectors->size()) / pe.geometry.length;
+  return linear_forward<S>(signed_eigenvectors(pe, signs), *pe.projection, nullptr, k);
 }
 
 template <class S>
-void add_to_input_backward(const Encoding<S>& pe, const std::vector<double>& signs, const Array<S>& dx) {
-  if (!pe.adds_table()) return;
-  Array<S> d_table(static_cast<std::size_t>(pe.geometry.length) * pe.spec.width, S(0));
-  for (std::size_t i = 0; i < dx.size(); ++i) d_table[i % d_table.size()] += dx[i];
+void added_table_backward(const Encoding<S>& pe, const std::vector<double>& signs, const Array<S>& d_table) {
   if (pe.kind == PeKind::kLaplacian) {
     const int k = static_cast<int>(pe.eigenvectors->size()) / pe.geometry.length;
     if (pe.d_projection) {
@@ -151,6 +142,22 @@ void add_to_input_backward(const Encoding<S>& pe, const std::vector<double>& sig
   } else if (pe.d_table) {
     add_to(*pe.d_table, d_table);
   }
+}
+
+// x (B, T, C) += the encoding's table.
+template <class S>
+void add_to_input_forward(const Encoding<S>& pe, const std::vector<double>& signs, Array<S>& x) {
+  if (!pe.adds_table()) return;
+  const Array<S> table = added_table_forward(pe, signs);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += table[i % table.size()];
+}
+
+template <class S>
+void add_to_input_backward(const Encoding<S>& pe, const std::vector<double>& signs, const Array<S>& dx) {
+  if (!pe.adds_table()) return;
+  Array<S> d_table(static_cast<std::size_t>(pe.geometry.length) * pe.spec.width, S(0));
+  for (std::size_t i = 0; i < dx.size(); ++i) d_table[i % d_table.size()] += dx[i];
+  added_table_backward(pe, signs, d_table);
 }
 
 // Rotary: turns the pairs of head `row` (D channels) of token t; direction -1 is the backward of +1.

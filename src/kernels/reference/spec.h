@@ -33,6 +33,7 @@ struct Spec {
   bool attention_bias = true;
   bool attention_output = true;
   double logit_scale = 1.0;
+  double position_logit_scale = 1.0;
   Readout readout = Readout::kToken;
   int readout_token = -1;
   int head_hidden = 0;
