@@ -68,6 +68,9 @@ void describe(NmarConfig& c, FieldList& list) {
   list.number("drive", c.drive, {-1e6, 1e6}, "input added to g W x (its amplitude when drive_period > 0)");
   list.number("drive_period", c.drive_period, {0, 1e9}, "steps of one period of a sinusoidal input (0: a constant one)");
   list.numbers("drive_modules", c.drive_modules, "modules that get the input; empty: all");
+  list.number("module_drive", c.module_drive, {0, 1e6},
+              "standard deviation of a slow random input that each module has of its own, added to g W x (0: none)");
+  list.number("module_drive_time", c.module_drive_time, {0.1, 1e9}, "its correlation time in steps");
   list.choice("nonlinearity", c.nonlinearity, kNonlinearityNames, "f");
   list.integer("average", c.average, {1, 100000}, "steps averaged into one sample");
   list.number("hrf_tr", c.hrf_tr, {0, 100}, "seconds a step for the haemodynamic filter (0: no filter)");

@@ -98,6 +98,8 @@ struct NmarConfig {
   double drive = 0.0;
   double drive_period = 0;            // > 0: the input is a sine of this many steps instead of a constant
   std::vector<double> drive_modules;  // modules that get the input; empty: all
+  double module_drive = 0;            // > 0: each module also gets a slow random input of its own, of this deviation
+  double module_drive_time = 20;      // its correlation time in steps
   Nonlinearity nonlinearity = Nonlinearity::kTanh;
   std::int64_t average = 5;
   double hrf_tr = 0;  // > 0: convolve with a haemodynamic response sampled at this many seconds a step

@@ -93,10 +93,18 @@ double apply(double v) {
 class Simulator {
  public:
   Simulator(const NmarNetwork& network, const NmarConfig& config, std::string_view stream)
-      : config_(config), nodes_(network.nodes()), rng_(static_cast<std::uint64_t>(config.graph_seed), stream) {
+      : config_(config),
+        nodes_(network.nodes()),
+        rng_(static_cast<std::uint64_t>(config.graph_seed), stream),
+        module_rng_(static_cast<std::uint64_t>(config.graph_seed), std::string(stream) + "/modules") {
     compress(network.weights);
     set_taps();
     set_drive(network);
+    if (config.module_drive > 0) {
+      modules_ = network.modules;
+      module_input_.resize(static_cast<std::size_t>(network.module_count));
+      for (double& input : module_input_) input = config.module_drive * module_rng_.normal();
+    }
     ring_ = MatrixD(static_cast<std::ptrdiff_t>(taps_.size()), nodes_);
     next_.resize(static_cast<std::size_t>(nodes_));
   }
@@ -177,13 +185,26 @@ class Simulator {
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 
+  // An autoregressive input a module, of the deviation and correlation time asked for.
+  void step_module_input() {
+    const double keep = std::exp(-1 / config_.module_drive_time);
+    const double fresh = config_.module_drive * std::sqrt(1 - keep * keep);
+    for (double& input : module_input_) input = keep * input + fresh * module_rng_.normal();
+  }
+
+  double input_of(std::size_t node, double phase) const {
+    const double drive = phase * drive_[node];
+    return modules_.empty() ? drive : drive + module_input_[static_cast<std::size_t>(modules_[node])];
+  }
+
   template <Nonlinearity kKind>
   void step_with() {
+    if (!module_input_.empty()) step_module_input();
     const double* x = ring_.row(current_).data();
     const double phase =
         config_.drive_period > 0 ? std::sin(2 * std::numbers::pi * static_cast<double>(time_) / config_.drive_period) : 1.0;
     for (std::int64_t i = 0; i < nodes_; ++i) {
-      const double sum = phase * drive_[static_cast<std::size_t>(i)] + received(x, static_cast<std::size_t>(i));
+      const double sum = input_of(static_cast<std::size_t>(i), phase) + received(x, static_cast<std::size_t>(i));
       next_[static_cast<std::size_t>(i)] = apply<kKind>(sum) + config_.noise * rng_.normal();
     }
     current_ = (current_ + 1) % ring_.rows();
@@ -216,7 +237,9 @@ class Simulator {
 
   const NmarConfig& config_;
   std::int64_t nodes_;
-  Rng rng_;
+  Rng rng_, module_rng_;
+  std::vector<std::int32_t> modules_;  // empty without inputs of modules
+  std::vector<double> module_input_;
   std::vector<std::int64_t> starts_;  // compressed rows of g W
   std::vector<std::int32_t> columns_;
   std::vector<double> values_;

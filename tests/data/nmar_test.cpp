@@ -4,11 +4,14 @@
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <set>
 
 #include "config/load.h"
 #include "core/error.h"
 #include "core/rng.h"
+#include "data/baselines.h"
 #include "data/connectivity.h"
 
 namespace locus {
@@ -54,11 +57,17 @@ MatrixD naive_simulation(const NmarNetwork& net, const NmarConfig& c, const char
   const std::int64_t steps = c.burn_in + lead + samples * c.average;
   Rng rng(static_cast<std::uint64_t>(c.graph_seed), stream);
   MatrixD x(steps + 1, n);
+  Rng module_rng(static_cast<std::uint64_t>(c.graph_seed), std::string(stream) + "/modules");
+  std::vector<double> input(c.sizes.size(), 0.0);
+  for (double& v : input) v = c.module_drive * module_rng.normal();
+  const double keep = std::exp(-1 / c.module_drive_time);
   for (std::int64_t t = 0; t < steps; ++t) {
+    for (double& v : input) v = keep * v + c.module_drive * std::sqrt(1 - keep * keep) * module_rng.normal();
     for (std::int64_t i = 0; i < n; ++i) {
       double sum = 0;
       for (std::int64_t j = 0; j < n; ++j) sum += net.weights(i, j) * x(t, j);
-      x(t + 1, i) = activation(c.nonlinearity, c.gain * sum + c.drive) + c.noise * rng.normal();
+      const double drive = c.drive + input[static_cast<std::size_t>(net.modules[static_cast<std::size_t>(i)])];
+      x(t + 1, i) = activation(c.nonlinearity, c.gain * sum + drive) + c.noise * rng.normal();
     }
   }
   MatrixD out(samples, n);
@@ -82,12 +91,80 @@ TEST(NmarTest, simulation_agrees_with_a_plain_loop_for_every_nonlinearity) {
       c.nonlinearity = static_cast<Nonlinearity>(f);
       c.hrf_tr = hrf;
       c.drive = 0.1;
+      c.module_drive = f % 2 == 0 ? 0.5 : 0.0;
       const NmarNetwork net = make_network(c);
       const MatrixD fast = simulate(net, c, "s", 40);
       const MatrixD slow = naive_simulation(net, c, "s", 40);
       for (std::size_t i = 0; i < fast.values().size(); ++i) ASSERT_NEAR(fast.values()[i], slow.values()[i], 1e-12);
     }
   }
+}
+
+// A predictor that knows the modules: the mean of a node in training, given how many nodes of its module are seen and what
+// they add up to (in steps of 0.5).
+class ModuleOracle {
+ public:
+  explicit ModuleOracle(const Dataset& d) : d_(d) {
+    visit(d.split("train"), [&](const Key& key, double value) {
+      Mean& m = means_[key];
+      m.sum += value;
+      ++m.count;
+    });
+  }
+  double error(const Examples& e) const {
+    double squares = 0, count = 0;
+    visit(e, [&](const Key& key, double value) {
+      const auto found = means_.find(key);
+      const double guess = found == means_.end() ? 0 : found->second.sum / found->second.count;
+      squares += (value - guess) * (value - guess);
+      ++count;
+    });
+    return squares / count;
+  }
+
+ private:
+  using Key = std::pair<int, int>;  // nodes seen, their sum
+  struct Mean {
+    double sum = 0, count = 0;
+  };
+  void visit(const Examples& e, const std::function<void(const Key&, double)>& with) const {
+    const auto at = [&](std::int64_t s, std::int64_t t) { return static_cast<std::size_t>(s * d_.tokens + t); };
+    for (std::int64_t s = 0; s < e.count; ++s) {
+      std::map<std::int32_t, std::pair<int, double>> seen;
+      for (std::int64_t t = 0; t < d_.tokens; ++t) {
+        if (e.fixed_masks[at(s, t)] != 0) continue;
+        auto& [count, sum] = seen[d_.tokens_info.labels[static_cast<std::size_t>(t)]];
+        ++count;
+        sum += static_cast<double>(e.values[at(s, t)]);
+      }
+      for (std::int64_t t = 0; t < d_.tokens; ++t) {
+        if (e.fixed_masks[at(s, t)] == 0) continue;
+        const auto& [count, sum] = seen[d_.tokens_info.labels[static_cast<std::size_t>(t)]];
+        with({count, static_cast<int>(std::floor(sum / 0.5))}, static_cast<double>(e.values[at(s, t)]));
+      }
+    }
+  }
+  const Dataset& d_;
+  std::map<Key, Mean> means_;
+};
+
+// Error of the oracle over that of ridge, on the same masks.
+double oracle_over_ridge(const std::string& file, std::int64_t graph) {
+  RunConfig config;
+  load_toml_file(config, std::string(LOCUS_SOURCE_DIR) + "/configs/nmar/" + file);
+  config.nmar.graph_seed = graph;
+  const Dataset d = make_nmar_dataset(config);
+  ThreadPool pool(1);
+  const double ridge = compute_baselines(d, {}, pool).find("test", "ridge")->error;
+  const double oracle = ModuleOracle(d).error(d.split("test"));
+  ::testing::Test::RecordProperty("ridge_" + file, std::to_string(ridge));
+  ::testing::Test::RecordProperty("oracle_" + file, std::to_string(oracle));
+  return oracle / ridge;
+}
+
+TEST(NmarTest, in_the_nonlinear_network_knowing_the_modules_beats_ridge_and_in_the_default_one_it_does_not) {
+  for (const std::int64_t graph : {1, 2, 3}) EXPECT_LT(oracle_over_ridge("nonlinear.toml", graph), 0.92) << graph;
+  EXPECT_GT(oracle_over_ridge("default.toml", 1), 1.0);
 }
 
 TEST(NmarTest, rows_sum_to_one_and_every_node_receives_something) {
