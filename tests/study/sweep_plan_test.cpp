@@ -283,7 +283,8 @@ TEST(SweepPlanTest, a_thousand_cells_are_collected_quickly) {
 TEST(SweepFilesTest, the_committed_sweeps_are_readable) {
   const std::filesystem::path root = LOCUS_SOURCE_DIR;
   int found = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(root / "configs/sweeps")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "configs/sweeps")) {
+    if (entry.path().extension() != ".toml") continue;
     EXPECT_NO_THROW(load_sweep({entry.path().string(), {}, {}})) << entry.path();
     ++found;
   }
