@@ -45,8 +45,11 @@ while read -r file folder analyses; do
   code=0
   wait "$sweep" || code=$?
   sweep=0
+  if [[ $stopped -eq 1 || $code -eq 75 ]]; then
+    keep "$folder" ""
+    exit 75
+  fi
   keep "$folder" "$analyses"
-  [[ $stopped -eq 1 || $code -eq 75 ]] && exit 75
   # 3: some cells failed or diverged; they are named above, the others count.
   [[ $code -eq 0 || $code -eq 3 ]] || fail "$file ended with exit code $code"
 done <"$queue"

@@ -12,6 +12,7 @@
 #include "analyze/identifiability.h"
 #include "analyze/interventions.h"
 #include "analyze/kernel.h"
+#include "analyze/logits.h"
 #include "analyze/movement.h"
 #include "analyze/networks.h"
 #include "analyze/recovery.h"
@@ -78,6 +79,12 @@ AnalysisOutput run_attention(const Job& job) {
   return output_of(std::move(r), std::move(tables));
 }
 
+AnalysisOutput run_logits(const Job& job) {
+  LogitResult r = analyze_logits(job.run, job.dataset(), job.settings, job.progress);
+  std::string rows = rows_to_csv(r.rows);
+  return output_of(std::move(r), {{"", std::move(rows)}});
+}
+
 AnalysisOutput run_interventions(const Job& job) {
   InterventionResult r = analyze_interventions(job.run, job.dataset(), job.settings, job.progress);
   std::string rows = rows_to_csv(r.rows);
@@ -105,6 +112,11 @@ const std::vector<RunEntry>& run_entries() {
        1,
        {"snapshots"},
        run_movement},
+      {{"logits", "How far do attention logits spread, by parts of positions and content?",
+        "examples; a PE that adds a table, norm = post", false, true},
+       1,
+       {"seed", "snapshots", "split", "examples"},
+       run_logits},
       {{"attention", "Where does attention go, and does it agree with a reference and with the task?",
         "examples; reference runs for agreement", false, true},
        1,

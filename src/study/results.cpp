@@ -35,6 +35,10 @@ std::string encoding_label(const RunConfig& c) {
   if (c.pe.dropout > 0) label += c.pe.dropout_at_eval ? ", dropout at evaluation" : ", dropout";
   if (c.train.freeze_pe_after >= 0) label += fmt::format(", frozen after {}", c.train.freeze_pe_after);
   if (c.train.pe_norm_clamp > 0) label += ", norm clamped";
+  if (c.model.logit_scale != 1) label += fmt::format(", logits x {}", shortest(c.model.logit_scale));
+  if (c.model.position_logit_scale != 1)
+    label += fmt::format(", position logits x {}", shortest(c.model.position_logit_scale));
+  for (const std::string& group : c.optim.group_lr) label += ", rate " + group;
   if (c.model.embed_gain != 1) label += fmt::format(", content x {}", shortest(c.model.embed_gain));
   return label;
 }

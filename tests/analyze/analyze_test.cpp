@@ -51,7 +51,7 @@ TEST(AnalysisListTest, has_a_page_for_every_analysis_and_no_name_twice) {
     const fs::path page = fs::path(LOCUS_SOURCE_DIR) / "docs/analyses" / (info.name + ".md");
     EXPECT_TRUE(fs::exists(page)) << page;
   }
-  EXPECT_EQ(names.size(), 8u);
+  EXPECT_EQ(names.size(), 9u);
 }
 
 TEST(AnalyzeRunTest, computes_everything_once_and_nothing_twice) {
