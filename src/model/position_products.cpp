@@ -81,7 +81,7 @@ PositionProductTerms::PositionProductTerms(const ModelStructure& s, std::int64_t
       dquery_(floats(s.tokens * s.width())),
       dkey_(floats(s.tokens * s.width())),
       packed_(floats(most_packed(s))),
-      product_(floats(kernels::gemm_at_scratch(kernels::kDepthBlock))) {}
+      product_(floats(kernels::gemm_at_scratch(kernels::kAnyDepth))) {}
 
 void PositionProductTerms::begin(const PositionProducts& products, bool with_gradients) {
   products_ = &products;
