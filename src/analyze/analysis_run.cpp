@@ -166,11 +166,11 @@ std::pair<std::string, fs::path> named_file(const std::string& assignment) {
   return {assignment.substr(0, sign), fs::path(assignment.substr(sign + 1))};
 }
 
-// For each token its row of the file.
-std::vector<std::int64_t> rows_of_tokens(const AnalysisRun& run, const NamedMatrix& matrix, const fs::path& file) {
+// For each token its place among the names of an axis of the file.
+std::vector<std::int64_t> places_of_tokens(const AnalysisRun& run, const NamedMatrix& matrix,
+                                           const std::vector<std::string>& names, const fs::path& file) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(run.tokens()));
   std::iota(rows.begin(), rows.end(), 0);
-  const std::vector<std::string>& names = matrix.row_names.empty() ? matrix.column_names : matrix.row_names;
   if (names.empty() || run.info.token_names.empty()) {
     if (matrix.values.rows() == run.tokens()) return rows;
     throw DataError({.what = "the matrix and the run have different numbers of tokens",
@@ -180,7 +180,10 @@ std::vector<std::int64_t> rows_of_tokens(const AnalysisRun& run, const NamedMatr
                      .hint = "a file with names of the regions may hold more"});
   }
   std::map<std::string, std::int64_t> places;
-  for (std::size_t i = 0; i < names.size(); ++i) places[to_lower(trim(names[i]))] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (places.emplace(to_lower(trim(names[i])), static_cast<std::int64_t>(i)).second) continue;
+    throw DataError({.what = "a name stands twice in the matrix", .where = file.string(), .got = names[i]});
+  }
   for (std::size_t t = 0; t < rows.size(); ++t) {
     const auto found = places.find(to_lower(trim(run.info.token_names[t])));
     if (found == places.end()) {
@@ -207,11 +210,15 @@ void add_truths(AnalysisRun& run, const std::vector<std::string>& matrices) {
                        .where = file.string(),
                        .got = fmt::format("{} x {}", matrix.values.rows(), matrix.values.cols())});
     }
-    const std::vector<std::int64_t> rows = rows_of_tokens(run, matrix, file);
+    // Rows and columns may stand in different orders.
+    const auto& row_names = matrix.row_names.empty() ? matrix.column_names : matrix.row_names;
+    const auto& column_names = matrix.column_names.empty() ? matrix.row_names : matrix.column_names;
+    const std::vector<std::int64_t> rows = places_of_tokens(run, matrix, row_names, file);
+    const std::vector<std::int64_t> columns = places_of_tokens(run, matrix, column_names, file);
     MatrixD truth(run.tokens(), run.tokens());
     for (std::int64_t i = 0; i < run.tokens(); ++i) {
       for (std::int64_t j = 0; j < run.tokens(); ++j)
-        truth(i, j) = matrix.values(rows[static_cast<std::size_t>(i)], rows[static_cast<std::size_t>(j)]);
+        truth(i, j) = matrix.values(rows[static_cast<std::size_t>(i)], columns[static_cast<std::size_t>(j)]);
     }
     run.info.truths[name] = std::move(truth);
   }

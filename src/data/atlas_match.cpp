@@ -256,7 +256,6 @@ class AtlasMatcher {
     // Words beside ids are the better names.
     if (!numbers || match_.names.empty()) match_.names = column.texts;
     if (numbers) {
-      match_.by_number = true;
       match_.notes.push_back(
           fmt::format("regions are matched by the numbers in column {} of {}", column.title, atlas_.source));
     }
@@ -270,6 +269,7 @@ class AtlasMatcher {
       match_.position.push_back(places(lookup, atlas_.size, f, atlas_.source, column.texts));
       rows_in_order = rows_in_order && match_.position.back() == in_order(atlas_.size);
     }
+    match_.by_number = numbers && !rows_in_order;
     if (!unnamed_.empty() && !rows_in_order) refuse_unnamed();
     if (!unnamed_.empty()) say_unnamed();
     return std::move(match_);

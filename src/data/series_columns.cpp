@@ -100,19 +100,21 @@ std::set<std::ptrdiff_t> recognised(const NamedMatrix& m, const std::string& pat
   return out;
 }
 
+std::string people_hint(std::size_t different) {
+  return fmt::format(
+      " ({} different values: if these are people, give each a file of their own, or one of them may stand in training and "
+      "test)",
+      different);
+}
+
 std::string note_of(const NamedMatrix& m, std::ptrdiff_t c) {
   const std::string name =
       m.column_names.empty() ? std::to_string(c + 1) : "'" + m.column_names[static_cast<std::size_t>(c)] + "'";
   const std::vector<double> v = column_of(m.values, c);
   const std::string title = m.column_names.empty() ? "" : plain_title(m.column_names[static_cast<std::size_t>(c)]);
   const std::size_t different = std::set<double>(v.begin(), v.end()).size();
-  if (has(kIdTitles, title) && different > 1 && different < v.size()) {
-    return fmt::format(
-        "column {} is left out: no token ({} different values: if these are people, give each a file of their "
-        "own, or one of them may stand in training and test)",
-        name, different);
-  }
-  return fmt::format("column {} is left out: no token", name);
+  const bool people = has(kIdTitles, title) && different > 1 && different < v.size();
+  return fmt::format("column {} is left out: no token{}", name, people ? people_hint(different) : "");
 }
 
 void remove_columns(NamedMatrix& m, const std::set<std::ptrdiff_t>& out) {
@@ -151,6 +153,9 @@ bool counts(const std::vector<double>& v) {
 std::vector<std::string> take_out_columns(NamedMatrix& matrix, const std::string& path, const SeriesConfig& config,
                                           const Atlas& atlas) {
   std::vector<std::string> notes;
+  const std::size_t different = std::set<std::string>(matrix.row_names.begin(), matrix.row_names.end()).size();
+  if (has(kIdTitles, plain_title(matrix.row_title)) && different < matrix.row_names.size())
+    notes.push_back(fmt::format("column '{}' is left out: no token{}", matrix.row_title, people_hint(different)));
   if (keeps_all(config) || matrix.values.rows() == 0) return notes;
   const std::set<std::ptrdiff_t> out =
       config.skip_columns.empty() ? recognised(matrix, path, atlas) : asked_for(matrix, path, config);

@@ -437,7 +437,10 @@ Hdf5Array read_hdf5(const fs::path& path, std::string_view name, const ReadLimit
   if (!result.dataset.numeric) {
     throw IoError({.what = "the data set does not hold numbers", .where = where, .got = result.dataset.type});
   }
-  const Handle dataset(H5Dopen2(file, result.dataset.name.c_str(), H5P_DEFAULT), H5Dclose);
+  // Every chunk is read once: a cache would keep what a hostile chunk unpacked to.
+  const Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  H5Pset_chunk_cache(access, H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0, H5D_CHUNK_CACHE_W0_DEFAULT);
+  const Handle dataset(H5Dopen2(file, result.dataset.name.c_str(), access), H5Dclose);
   if (!dataset.ok()) throw_hdf5(where, "cannot open the data set");
   const std::uint64_t count = believable_count(dataset, result.dataset, path, limits);
   result.array.shape = result.dataset.shape;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -17,8 +18,32 @@ namespace {
 
 std::string shape_text(const std::vector<std::int64_t>& shape) { return fmt::format("({})", fmt::join(shape, ", ")); }
 
+// Rows that a file names as the tokens are called, in the tokens' order; other files go by row.
+void order_rows(NamedMatrix& m, const std::vector<std::string>& names, const std::string& path) {
+  if (m.row_names.size() != names.size() || m.row_names == names) return;
+  std::map<std::string, std::ptrdiff_t> rows;
+  for (std::size_t i = 0; i < m.row_names.size(); ++i) rows[m.row_names[i]] = static_cast<std::ptrdiff_t>(i);
+  std::vector<std::string> unknown;
+  for (const std::string& n : names) {
+    if (!rows.contains(n)) unknown.push_back(n);
+  }
+  if (unknown.size() == names.size()) return;
+  if (!unknown.empty() || rows.size() != names.size()) {
+    throw DataError({.what = "the table for pe.init = file names other tokens, or one of them twice",
+                     .where = path,
+                     .got = fmt::format("no row for {}", unknown.empty() ? "every token" : unknown.front()),
+                     .expected = fmt::format("a row for each of {} tokens", names.size())});
+  }
+  MatrixD ordered(m.values.rows(), m.values.cols());
+  for (std::size_t t = 0; t < names.size(); ++t)
+    std::copy_n(m.values.row(rows.at(names[t])).begin(), m.values.cols(),
+                ordered.row(static_cast<std::ptrdiff_t>(t)).begin());
+  m.values = std::move(ordered);
+}
+
 // A table for pe.init = file: the only matrix of an npy file, or a safetensors tensor (T, C).
-std::vector<float> read_table(const std::string& path, std::int64_t tokens, std::int64_t width) {
+std::vector<float> read_table(const std::string& path, std::int64_t tokens, std::int64_t width,
+                              const std::vector<std::string>& names) {
   std::vector<double> values;
   if (path.ends_with(".safetensors")) {
     const TensorFile file = read_safetensors(path);
@@ -36,13 +61,14 @@ std::vector<float> read_table(const std::string& path, std::int64_t tokens, std:
                        .expected = fmt::format("a tensor *table of shape ({}, {})", tokens, width)});
     }
   } else {
-    const NamedMatrix m = read_matrix(path, {});
+    NamedMatrix m = read_matrix(path, {});
     if (m.values.rows() != tokens || m.values.cols() != width) {
       throw DataError({.what = "the table for pe.init = file has the wrong shape",
                        .where = path,
                        .got = fmt::format("({}, {})", m.values.rows(), m.values.cols()),
                        .expected = fmt::format("({}, {})", tokens, width)});
     }
+    order_rows(m, names, path);
     values = m.values.values();
   }
   for (const double v : values) {
@@ -70,7 +96,7 @@ ModelStructure structure_for(const RunConfig& config, const Dataset& dataset) {
   const ModelShape shape = model_shape(dataset);
   if (config.pe.init == PeInit::kFile) {
     const std::int64_t tokens = shape.tokens + (config.model.readout == Readout::kCls ? 1 : 0);
-    data.given = read_table(config.pe.file, tokens, config.model.width);
+    data.given = read_table(config.pe.file, tokens, config.model.width, dataset.tokens_info.names);
   }
   return make_structure(config, shape, data);
 }

@@ -237,7 +237,7 @@ TEST(NetworksTest, says_that_labels_are_missing_and_how_to_get_them) {
   EXPECT_NE(masked.find("series.atlas"), std::string::npos) << masked;
 }
 
-// The code's own cosines as a file, its rows in another order: matched by name the correlation is 1.
+// The code's own cosines as a file, its rows in another order than its columns: matched by name the correlation is 1.
 TEST(RecoveryTest, takes_a_matrix_from_a_file_as_a_further_truth) {
   const fs::path file = fs::path(testing::TempDir()) / fmt::format("locus_truth_{}.csv", ::getpid());
   Dataset data = small_masked();
@@ -250,10 +250,10 @@ TEST(RecoveryTest, takes_a_matrix_from_a_file_as_a_further_truth) {
   {
     std::ofstream out(file);
     out << "name";
-    for (std::int64_t t = run.tokens() - 1; t >= 0; --t) out << "," << run.info.token_names[static_cast<std::size_t>(t)];
+    for (std::int64_t t = 0; t < run.tokens(); ++t) out << "," << run.info.token_names[static_cast<std::size_t>(t)];
     for (std::int64_t t = run.tokens() - 1; t >= 0; --t) {
       out << "\n" << run.info.token_names[static_cast<std::size_t>(t)];
-      for (std::int64_t u = run.tokens() - 1; u >= 0; --u) out << fmt::format(",{}", cosine(t, u));
+      for (std::int64_t u = 0; u < run.tokens(); ++u) out << fmt::format(",{}", cosine(t, u));
     }
     out << "\n";
   }

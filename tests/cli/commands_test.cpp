@@ -144,8 +144,8 @@ TEST_F(CommandsTest, a_model_is_not_evaluated_on_other_tokens_than_its_own) {
     csv << "a,b,c,d\n";
     for (int i = 0; i < 40; ++i) {
       const bool lacks = subject == std::string("sub-3");
-      csv << (i * 7 % 11) + 0.5 << ',' << (lacks ? "n/a" : std::to_string(i * 5 % 13)) << ',' << i * 3 % 7 << ','
-          << i * 2 % 9 << '\n';
+      csv << (i * (subject[4] - '0') * 7 % 11) + 0.5 << ',' << (lacks ? "n/a" : std::to_string(i * 5 % 13)) << ','
+          << i * 3 % 7 << ',' << i * 2 % 9 << '\n';
     }
   }
   // Without a table of positions nothing in the model's shape tells the tokens apart.
@@ -172,6 +172,36 @@ TEST_F(CommandsTest, a_header_of_numbers_names_the_tokens) {
   const Result r = place_.shell("locus fit samples.csv stop.steps=1 model.width=8 --out mine");
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_TRUE(text_of(place_ / "mine/similarity.csv").starts_with(",1990,1991,1992,1993\n"));
+}
+
+TEST_F(CommandsTest, what_was_understood_of_the_data_is_printed) {
+  {
+    std::ofstream csv(place_ / "samples.csv");
+    csv << "time,a,b,c\n";
+    for (int i = 0; i < 60; ++i) csv << i << ',' << i * 7 % 11 << ',' << i * 5 % 13 << ',' << i * 3 % 7 << '\n';
+    std::ofstream(place_ / "labels.csv") << "label\nx\ny\ny\n";
+  }
+  const Result r = place_.shell("locus fit samples.csv --labels labels.csv stop.steps=1 model.width=8 --out mine");
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("column 'time' is left out"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("region i is taken to be row i of labels.csv"), std::string::npos) << r.err;
+}
+
+TEST_F(CommandsTest, a_table_of_positions_is_matched_by_the_tokens_names) {
+  {
+    std::ofstream csv(place_ / "samples.csv");
+    csv << "a,b,c\n";
+    for (int i = 0; i < 60; ++i) csv << i * 7 % 11 << ',' << i * 5 % 13 << ',' << i * 3 % 7 << '\n';
+    std::ofstream(place_ / "one.csv") << ",p,q,r,s\na,1,2,3,4\nb,5,6,7,8\nc,9,8,7,5\n";
+    std::ofstream(place_ / "two.csv") << ",p,q,r,s\nc,9,8,7,5\na,1,2,3,4\nb,5,6,7,8\n";
+    std::ofstream(place_ / "bad.csv") << ",p,q,r,s\nc,9,8,7,5\na,1,2,3,4\nd,5,6,7,8\n";
+  }
+  const std::string fit = "locus fit samples.csv stop.steps=1 model.width=4 model.heads=1 pe.init=file ";
+  ASSERT_EQ(place_.shell(fit + "pe.file=one.csv --out one --quiet").code, 0);
+  const Result r =
+      place_.shell(fit + "pe.file=two.csv --out two --quiet && cmp one/init/model.safetensors two/init/model.safetensors");
+  EXPECT_EQ(r.code, 0) << r.out << r.err;
+  EXPECT_NE(place_.shell(fit + "pe.file=bad.csv --out bad --quiet").err.find("no row for b"), std::string::npos);
 }
 
 TEST_F(CommandsTest, a_manifest_is_checked_like_the_files_it_names) {

@@ -37,14 +37,26 @@ TEST_F(SeriesColumnsTest, time_index_and_ids_are_left_out_with_a_word) {
   const auto seconds = [](int i) { return std::to_string(0.72 * i); };
   const auto people = [](int i) { return std::to_string(100 + i / 10); };
   const std::vector<std::pair<std::string, std::function<std::string(int)>>> columns = {
-      {"time", seconds}, {"t", seconds},      {"index", count},       {"id", count},       {"Unnamed: 0", count},
+      {"time", seconds},   {"t", seconds},         {"index", count},    {"id", count},   {"Unnamed: 0", count},
       {"subject", people}, {"subject_id", people}, {"session", people}, {"Time", count}, {"frame", count}};
   for (const auto& [title, value] : columns) {
     const RegionSeries s = read_series(table(title, value));
     EXPECT_EQ(s.names, (std::vector<std::string>{"a", "b", "c"})) << title;
-    const bool said = std::any_of(s.notes.begin(), s.notes.end(),
-                                  [&, t = title](const auto& n) { return n.find("'" + t + "' is left out") != std::string::npos; });
+    const bool said = std::any_of(s.notes.begin(), s.notes.end(), [&, t = title](const auto& n) {
+      return n.find("'" + t + "' is left out") != std::string::npos;
+    });
     EXPECT_TRUE(said) << title;
+  }
+}
+
+TEST_F(SeriesColumnsTest, people_in_one_table_are_warned_of) {
+  for (const char* form : {"10", "anna"}) {
+    const RegionSeries s = read_series(table("subject", [&](int i) { return form + std::to_string(i / 10); }));
+    EXPECT_EQ(s.regions(), 3);
+    const bool said = std::any_of(s.notes.begin(), s.notes.end(), [](const auto& n) {
+      return n.find("3 different values: if these are people") != std::string::npos;
+    });
+    EXPECT_TRUE(said) << form;
   }
 }
 
@@ -75,7 +87,8 @@ TEST_F(SeriesColumnsTest, a_column_that_counts_is_asked_about_whatever_its_title
   EXPECT_NE(message_of([&] { read_series(table("gene7", gaps)); }).find("is it a token?"), std::string::npos);
   // Without a header, and in an array.
   std::string content;
-  for (int i = 0; i < 30; ++i) content += std::to_string(i) + ".0," + std::to_string(i * 7 % 11) + ".5," + std::to_string(i * 5 % 13) + ".5\n";
+  for (int i = 0; i < 30; ++i)
+    content += std::to_string(i) + ".0," + std::to_string(i * 7 % 11) + ".5," + std::to_string(i * 5 % 13) + ".5\n";
   text("s2.csv", content);
   SeriesConfig c = config("s2.csv").series;
   c.orientation = Orientation::kTimeByTokens;
