@@ -10,7 +10,7 @@ include(GoogleTest)
 
 set(tests_with_binary cli study project)        # run the program locus
 set(tests_without_library project)              # look at files only, so they build at once
-set(tests_on_every_isa kernels model)            # each test once for each instruction set that the processor has
+set(tests_on_every_isa kernels model stats)            # each test once for each instruction set that the processor has
 set(threaded_test_folders core model train)     # run under the thread sanitizer
 add_custom_target(threaded_tests)
 

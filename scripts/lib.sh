@@ -13,6 +13,8 @@ declare -A LOCUS_PACKAGES=(
   [lint]="clang-format clang-tidy shellcheck git"
   [bench]="libdnnl-dev libopenblas0-pthread python3 python3-numpy python3-torch"
   [fuzz]="clang-14 libclang-rt-14-dev"
+  [clang]="clang-14"
+  [isa]="qemu-user g++-aarch64-linux-gnu"
   [pictures]="librsvg2-bin fonts-dejavu-core"
   [browser]="chromium nodejs npm fonts-dejavu-core"
 )

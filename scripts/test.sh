@@ -1,12 +1,14 @@
-#: test [--sanitize] [CTEST OPTION...] | all tests; with --sanitize under ASan+UBSan, the threaded ones under TSan
+#: test [--sanitize|--clang] [CTEST OPTION...] | all tests; with --sanitize under ASan+UBSan, the threaded ones under TSan; with --clang as clang builds them
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-sanitize=0
-if [[ ${1:-} == --sanitize ]]; then
-  sanitize=1
-  shift
-fi
+mode=release
+case ${1:-} in
+  --sanitize | --clang)
+    mode=${1#--}
+    shift
+    ;;
+esac
 
 closing_lines=()
 status=0
@@ -22,7 +24,12 @@ run_tests() {
 runner=()
 need build test
 want oracles pictures
-if [[ $sanitize -eq 0 ]]; then
+if [[ $mode == clang ]]; then
+  need clang
+  configure clang
+  build_targets build/clang
+  run_tests "tests, by clang" build/clang -LE slow "$@"
+elif [[ $mode == release ]]; then
   configure "$(release_preset)" -DLOCUS_TESTS=ON
   build_targets build/release
   run_tests "tests" build/release "$@"

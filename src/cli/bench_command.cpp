@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "core/error.h"
+#include "core/isa.h"
 #include "run/build_info.h"
 
 namespace locus::cli {
@@ -111,6 +112,7 @@ nlohmann::ordered_json to_json(const Measured& m) {
   out["first_lst_step_ms"] = m.first_step_ms;
   out["cpu"] = host_info().cpu;
   out["commit"] = build_info().commit;
+  out["isa"] = isa_name(isa_in_use());
   return out;
 }
 
@@ -133,7 +135,7 @@ void print_busy_note(const Measured& m) {
 }
 
 void print_table(const Measured& m) {
-  print_line(fmt::format("{}, commit {}", host_info().cpu, build_info().commit));
+  print_line(fmt::format("{}, {}, commit {}", host_info().cpu, isa_name(isa_in_use()), build_info().commit));
   print_line(fmt::format("FMA peak: {:.1f} GFLOP/s one core{}", m.peak,
                          m.peak_two > 0 ? fmt::format(", {:.1f} two cores together", m.peak_two) : ""));
   std::vector<std::vector<std::string>> rows;

@@ -27,8 +27,10 @@ std::span<const Isa> usable_isas();
 Isa parse_isa(std::string_view name, const std::string& where);
 
 namespace detail {
-extern std::atomic<Isa> isa_in_use;
-}
+// Read by the jumps that cmake/write_variants.cmake writes, therefore the plain name.
+extern std::atomic<Isa> isa_in_use __asm__("locus_isa_in_use") __attribute__((visibility("hidden")));
+static_assert(sizeof(std::atomic<Isa>) == 1);
+}  // namespace detail
 inline Isa isa_in_use() { return detail::isa_in_use.load(std::memory_order_relaxed); }
 
 // At the start, or between independent pieces of work: packed data of one instruction set mean nothing to another.

@@ -232,6 +232,8 @@ void multiply(ConstMat a, Packed b, Mat c, Store store, const float* bias, Const
 
 }  // namespace
 
+std::int64_t panel_columns() { return kPanel; }
+
 void pack(ConstMat b, float* out) {
   for (std::int64_t j = 0; j < b.cols; j += kPanel) {
     const std::int64_t cols = std::min(kPanel, b.cols - j);

@@ -13,17 +13,23 @@
 
 namespace locus::kernels {
 
-// Columns of B a panel: a property of the instruction set in use, and a constant in the files that are compiled for one.
-#ifndef LOCUS_VARIANT
+// Columns of B a panel: a property of the instruction set in use.
 std::int64_t panel_columns();
+
+namespace detail {
+#ifdef LOCUS_VARIANT
+inline std::int64_t panel() { return kPanel; }  // a constant in the files that are compiled for one instruction set
+#else
+inline std::int64_t panel() { return panel_columns(); }
 #endif
+}  // namespace detail
 
 inline constexpr std::int64_t kAnyDepth = std::numeric_limits<std::int64_t>::max();
 
 enum class Store { kOverwrite, kAdd };
 
 // Columns rounded up to whole panels.
-inline std::int64_t padded(std::int64_t cols) { return (cols + panel_columns() - 1) / panel_columns() * panel_columns(); }
+inline std::int64_t padded(std::int64_t cols) { return (cols + detail::panel() - 1) / detail::panel() * detail::panel(); }
 
 // Floats needed for a packed B of depth x cols.
 inline std::int64_t packed_size(std::int64_t depth, std::int64_t cols) { return depth * padded(cols); }
@@ -35,10 +41,10 @@ struct Packed {
   std::int64_t panel_stride = 0;
 
   Packed() = default;
-  Packed(const float* d, std::int64_t depth) : data(d), panel_stride(depth * panel_columns()) {}
-  Packed rows_from(std::int64_t k) const { return slice(data + k * panel_columns()); }
+  Packed(const float* d, std::int64_t depth) : data(d), panel_stride(depth * detail::panel()) {}
+  Packed rows_from(std::int64_t k) const { return slice(data + k * detail::panel()); }
   // j a multiple of panel_columns()
-  Packed cols_from(std::int64_t j) const { return slice(data + j / panel_columns() * panel_stride); }
+  Packed cols_from(std::int64_t j) const { return slice(data + j / detail::panel() * panel_stride); }
 
  private:
   Packed slice(const float* d) const {

@@ -25,6 +25,4 @@ inline constexpr std::int64_t kRowsInCache = 192;  // rows of A a block: 192 x 3
 
 inline constexpr std::int64_t kRowsTransposed = 324;  // rows of A^T packed at once; more share one packing of B
 
-constexpr std::int64_t panel_columns() { return kPanel; }
-
 }  // namespace locus::kernels

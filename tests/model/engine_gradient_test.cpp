@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "core/isa.h"
+#include "kernels/gemm.h"
 #include "tests/model/random_engine.h"
 
 namespace locus {
@@ -13,7 +15,9 @@ using reference::Spec;
 using testing_support::EngineOutcome;
 using testing_support::RandomEngine;
 
-constexpr double kGradientBound = 2e-5;  // relative to the largest entry
+// Relative to the largest entry. Without fused multiply-add each product rounds once more: sharp attention then reaches
+// 2.3e-5, all else stays below 2e-5.
+double gradient_bound(bool sharp) { return sharp && isa_in_use() == Isa::kBaseline ? 3e-5 : 2e-5; }
 
 double largest(const std::vector<double>& values) {
   double out = 0;
@@ -21,7 +25,8 @@ double largest(const std::vector<double>& values) {
   return out;
 }
 
-void expect_agreement(const EngineOutcome& got, const reference::LossAndGradients<double>& want, const std::string& what) {
+void expect_agreement(const EngineOutcome& got, const reference::LossAndGradients<double>& want, const std::string& what,
+                      bool sharp = false) {
   EXPECT_NEAR(got.loss, want.loss, 1e-5 * std::max(1.0, std::abs(want.loss))) << what;
   ASSERT_EQ(got.outputs.size(), want.output.size()) << what;
   for (std::size_t i = 0; i < got.outputs.size(); ++i)
@@ -36,7 +41,7 @@ void expect_agreement(const EngineOutcome& got, const reference::LossAndGradient
     // A tensor without a true gradient (a key's bias) is judged by the largest of all; so is a lone slope, a sum over all
     // pairs whose terms nearly cancel.
     const double floor = g.size() == 1 ? 5e-2 * all : 1e-2 * all;
-    EXPECT_LE(worst, kGradientBound * std::max(largest(w), floor)) << what << ": " << name;
+    EXPECT_LE(worst, gradient_bound(sharp) * std::max(largest(w), floor)) << what << ": " << name;
   }
 }
 
@@ -181,7 +186,7 @@ TEST(EngineGradientCoverageTest, every_path_of_the_first_and_last_block_is_taken
   EXPECT_TRUE(admitted_savings(RandomEngine(s, 1).structure()).keep_patterns);
   s.heads = 4;
   EXPECT_EQ(admitted_savings(RandomEngine(s, 1).structure()).last, AttentionPath::kRows);
-  s.width = 64;
+  s.width = static_cast<int>(4 * kernels::panel_columns());
   EXPECT_EQ(admitted_savings(RandomEngine(s, 1).structure()).last, AttentionPath::kFolded);
   s.pe = reference::PeKind::kRotary;
   EXPECT_EQ(admitted_savings(RandomEngine(s, 1).structure()).last, AttentionPath::kRows);
@@ -230,7 +235,7 @@ TEST(EngineGradientCoverageTest, sharp_attention_keeps_the_bound) {
   Spec s = base_spec({reference::PeKind::kLearned, 1, false}, 17, 32);
   s.logit_scale = 4;
   const RandomEngine engine(s, 41);
-  expect_agreement(engine.run(nullptr), engine.oracle(), "sharp");
+  expect_agreement(engine.run(nullptr), engine.oracle(), "sharp", true);
 }
 
 }  // namespace

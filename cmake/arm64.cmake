@@ -1,0 +1,23 @@
+# Toolchain file: cross build for 64-bit ARM on Debian. LOCUS_SYSROOT is a folder with the libraries' arm64 packages
+# unpacked (scripts/test-isa.sh makes it); programs run under qemu-aarch64, so ctest works as usual.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES LOCUS_SYSROOT)
+if(NOT LOCUS_SYSROOT)
+  set(LOCUS_SYSROOT ${CMAKE_CURRENT_LIST_DIR}/../build/arm64-sysroot)
+endif()
+get_filename_component(CMAKE_SYSROOT ${LOCUS_SYSROOT} ABSOLUTE)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_LIBDIR} ${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:${CMAKE_SYSROOT}/usr/share/pkgconfig)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${CMAKE_SYSROOT})
+# The host's h5cc would answer with the host's libraries.
+set(HDF5_C_COMPILER_EXECUTABLE "" CACHE FILEPATH "none: HDF5 is found by its files")
+set(HDF5_C_INCLUDE_DIR ${CMAKE_SYSROOT}/usr/include/hdf5/serial CACHE PATH "")
+set(HDF5_hdf5_LIBRARY_RELEASE ${CMAKE_SYSROOT}/usr/lib/aarch64-linux-gnu/hdf5/serial/libhdf5.so CACHE FILEPATH "")
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L ${CMAKE_SYSROOT})
