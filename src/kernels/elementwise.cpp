@@ -29,28 +29,82 @@ inline void put(float* p, Vec v, std::int64_t n) {
   }
 }
 
-inline Vec gelu_slope(Vec x, Vec cdf) {
-  const Vec density = simd::splat(0.398942280401432678f) * simd::bell(x);
-  return cdf + x * density;
+// A row's sums, root and divisions each wait for the one before, so layer norms take several rows through every stage.
+constexpr std::int64_t kRowsTogether = 4;
+
+// The first k lanes of v; the rest 0.
+inline Vec first_lanes(Vec v, std::int64_t k) {
+  return k == kLanes ? v : simd::load_some(reinterpret_cast<const float*>(&v), k, 0.0f);
 }
 
-void normalize_row(const float* a, const float* b, std::int64_t n, float* hat, float* rstd) {
-  Vec total{};
-  for_vectors(n, [&](std::int64_t i, std::int64_t k) {
-    const Vec x = b != nullptr ? get(a + i, k) + get(b + i, k) : get(a + i, k);
-    put(hat + i, x, k);
-    total += x;
-  });
-  const Vec mean = simd::splat(simd::sum(total) / static_cast<float>(n));
-  Vec squares{};
-  for_vectors(n, [&](std::int64_t i, std::int64_t k) {
-    Vec d = get(hat + i, k) - mean;
-    if (k != kLanes) d = simd::load_some(reinterpret_cast<const float*>(&d), k, 0.0f);
-    squares += d * d;
-  });
-  *rstd = 1.0f / std::sqrt(simd::sum(squares) / static_cast<float>(n) + kLayerNormEps);
-  const Vec r = simd::splat(*rstd);
-  for_vectors(n, [&](std::int64_t i, std::int64_t k) { put(hat + i, (get(hat + i, k) - mean) * r, k); });
+void normalize_rows(ConstMat a, ConstMat b, LayerNormParams params, LayerNormSaved saved, Mat out) {
+  const std::int64_t n = a.cols;
+  const float inverse_n = 1.0f / static_cast<float>(n);
+  Vec mean[kRowsTogether], rstd[kRowsTogether];
+  for (std::int64_t r = 0; r < a.rows; ++r) {
+    const float* x = a.row(r);
+    const float* added = b.data != nullptr ? b.row(r) : nullptr;
+    float* hat = saved.normalized.row(r);
+    Vec total{};
+    for_vectors(n, [&](std::int64_t i, std::int64_t k) {
+      const Vec sum = added != nullptr ? get(x + i, k) + get(added + i, k) : get(x + i, k);
+      put(hat + i, sum, k);
+      total += sum;
+    });
+    mean[r] = simd::splat(simd::sum(total) * inverse_n);
+  }
+  for (std::int64_t r = 0; r < a.rows; ++r) {
+    const float* hat = saved.normalized.row(r);
+    Vec squares{};
+    for_vectors(n, [&](std::int64_t i, std::int64_t k) {
+      const Vec d = first_lanes(get(hat + i, k) - mean[r], k);
+      squares += d * d;
+    });
+    saved.rstd[r] = 1.0f / std::sqrt(simd::sum(squares) * inverse_n + kLayerNormEps);
+    rstd[r] = simd::splat(saved.rstd[r]);
+  }
+  for (std::int64_t r = 0; r < a.rows; ++r) {
+    float* hat = saved.normalized.row(r);
+    float* y = out.row(r);
+    for_vectors(n, [&](std::int64_t i, std::int64_t k) {
+      const Vec h = (get(hat + i, k) - mean[r]) * rstd[r];
+      put(hat + i, h, k);
+      put(y + i, h * get(params.weight + i, k) + get(params.bias + i, k), k);
+    });
+  }
+}
+
+void normalize_rows_backward(ConstMat dout, const float* weight, LayerNormSaved saved, Mat din) {
+  const std::int64_t n = dout.cols;
+  const float inverse_n = 1.0f / static_cast<float>(n);
+  Vec mean_g[kRowsTogether], mean_gh[kRowsTogether];
+  for (std::int64_t r = 0; r < dout.rows; ++r) {
+    const float* dy = dout.row(r);
+    const float* hat = saved.normalized.row(r);
+    Vec sum_g{};
+    Vec sum_gh{};
+    for_vectors(n, [&](std::int64_t i, std::int64_t k) {
+      const Vec g = get(dy + i, k) * get(weight + i, k);
+      sum_g += g;
+      sum_gh += g * get(hat + i, k);
+    });
+    mean_g[r] = simd::splat(simd::sum(sum_g) * inverse_n);
+    mean_gh[r] = simd::splat(simd::sum(sum_gh) * inverse_n);
+  }
+  for (std::int64_t r = 0; r < dout.rows; ++r) {
+    const float* dy = dout.row(r);
+    const float* hat = saved.normalized.row(r);
+    float* dx = din.row(r);
+    const Vec rstd = simd::splat(saved.rstd[r]);
+    for_vectors(n, [&](std::int64_t i, std::int64_t k) {
+      const Vec g = get(dy + i, k) * get(weight + i, k);
+      put(dx + i, (g - mean_g[r] - get(hat + i, k) * mean_gh[r]) * rstd, k);
+    });
+  }
+}
+
+LayerNormSaved rows_of(LayerNormSaved saved, std::int64_t first, std::int64_t count) {
+  return {saved.normalized.row_block(first, count), saved.rstd + first};
 }
 
 }  // namespace
@@ -75,47 +129,35 @@ void gelu_with_slope(ConstMat in, Mat out, Mat slope) {
       const Vec v = get(x + i, k);
       const Vec cdf = simd::normal_cdf(v);
       put(y + i, v * cdf, k);
-      put(dy + i, gelu_slope(v, cdf), k);
+      put(dy + i, simd::gelu_slope(v, cdf), k);
     });
   }
 }
 
 void layer_norm_forward(ConstMat a, ConstMat b, LayerNormParams params, LayerNormSaved saved, Mat out) {
-  for (std::int64_t r = 0; r < a.rows; ++r) {
-    float* hat = saved.normalized.row(r);
-    normalize_row(a.row(r), b.data != nullptr ? b.row(r) : nullptr, a.cols, hat, saved.rstd + r);
-    float* y = out.row(r);
-    for_vectors(a.cols, [&](std::int64_t i, std::int64_t k) {
-      put(y + i, get(hat + i, k) * get(params.weight + i, k) + get(params.bias + i, k), k);
-    });
+  for (std::int64_t r = 0; r < a.rows; r += kRowsTogether) {
+    const std::int64_t rows = std::min(kRowsTogether, a.rows - r);
+    const ConstMat added = b.data != nullptr ? b.row_block(r, rows) : b;
+    normalize_rows(a.row_block(r, rows), added, params, rows_of(saved, r, rows), out.row_block(r, rows));
   }
 }
 
 void layer_norm_backward(ConstMat dout, const float* weight, LayerNormSaved saved, Mat din, float* dweight, float* dbias) {
-  const std::int64_t n = dout.cols;
-  const float inverse_n = 1.0f / static_cast<float>(n);
-  for (std::int64_t r = 0; r < dout.rows; ++r) {
-    const float* dy = dout.row(r);
-    const float* hat = saved.normalized.row(r);
-    float* dx = din.row(r);
-    Vec sum_g{};
-    Vec sum_gh{};
-    for_vectors(n, [&](std::int64_t i, std::int64_t k) {
-      const Vec d = get(dy + i, k);
-      const Vec h = get(hat + i, k);
-      const Vec g = d * get(weight + i, k);
-      sum_g += g;
-      sum_gh += g * h;
-      put(dweight + i, get(dweight + i, k) + d * h, k);
-      put(dbias + i, get(dbias + i, k) + d, k);
+  for (std::int64_t r = 0; r < dout.rows; r += kRowsTogether) {
+    const std::int64_t rows = std::min(kRowsTogether, dout.rows - r);
+    const LayerNormSaved here = rows_of(saved, r, rows);
+    for_vectors(dout.cols, [&](std::int64_t i, std::int64_t k) {
+      Vec dw = get(dweight + i, k);
+      Vec db = get(dbias + i, k);
+      for (std::int64_t j = 0; j < rows; ++j) {
+        const Vec d = get(dout.row(r + j) + i, k);
+        dw += d * get(here.normalized.row(j) + i, k);
+        db += d;
+      }
+      put(dweight + i, dw, k);
+      put(dbias + i, db, k);
     });
-    const Vec mean_g = simd::splat(simd::sum(sum_g) * inverse_n);
-    const Vec mean_gh = simd::splat(simd::sum(sum_gh) * inverse_n);
-    const Vec rstd = simd::splat(saved.rstd[r]);
-    for_vectors(n, [&](std::int64_t i, std::int64_t k) {
-      const Vec g = get(dy + i, k) * get(weight + i, k);
-      put(dx + i, (g - mean_g - get(hat + i, k) * mean_gh) * rstd, k);
-    });
+    normalize_rows_backward(dout.row_block(r, rows), weight, here, din.row_block(r, rows));
   }
 }
 
@@ -170,7 +212,15 @@ void copy_rows(ConstMat a, Mat out) {
 }
 
 void add_rows(ConstMat a, Mat out) {
+  if (a.stride == a.cols && out.stride == out.cols) {
+    axpy(1.0f, a.data, out.data, a.rows * a.cols);
+    return;
+  }
   for (std::int64_t r = 0; r < a.rows; ++r) axpy(1.0f, a.row(r), out.row(r), a.cols);
+}
+
+void sum_of(const float* a, const float* b, float* out, std::int64_t n) {
+  for_vectors(n, [&](std::int64_t i, std::int64_t k) { put(out + i, get(a + i, k) + get(b + i, k), k); });
 }
 
 void multiply_rows(ConstMat a, Mat out) {
@@ -193,7 +243,34 @@ void add_column_sums(ConstMat a, float* out) {
     }
     for (int i = 0; i < 4; ++i) simd::store(out + c + i * kLanes, sums[i]);
   }
+  for (; c + kLanes <= a.cols; c += kLanes) {
+    Vec sum = simd::load(out + c);
+    for (std::int64_t r = 0; r < a.rows; ++r) sum += simd::load(a.row(r) + c);
+    simd::store(out + c, sum);
+  }
+  if (c == a.cols) return;
   for (std::int64_t r = 0; r < a.rows; ++r) axpy(1.0f, a.row(r) + c, out + c, a.cols - c);
+}
+
+// Even and odd rows apart, for one chain of sums would wait for itself.
+void add_panel_sums(Panels a, float* out) {
+  for (std::int64_t c = 0; c < a.cols; c += kPanel) {
+    Vec sums[2][2] = {};
+    const float* row = &a(0, c);
+    std::int64_t r = 0;
+    for (; r + 2 <= a.rows; r += 2, row += 2 * kPanel) {
+      for (int i = 0; i < 2; ++i) {
+        sums[0][i] += simd::load(row + i * kLanes);
+        sums[1][i] += simd::load(row + kPanel + i * kLanes);
+      }
+    }
+    for (int i = 0; r < a.rows && i < 2; ++i) sums[0][i] += simd::load(row + i * kLanes);
+    for (int i = 0; i < 2; ++i) {
+      const std::int64_t first = c + i * kLanes;
+      const std::int64_t n = std::min(kLanes, a.cols - first);
+      if (n > 0) put(out + first, get(out + first, n) + (sums[0][i] + sums[1][i]), n);
+    }
+  }
 }
 
 void scale_rows(Mat a, float factor) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/matrix.h"
+#include "kernels/gemm.h"
 
 namespace locus::kernels {
 
@@ -39,11 +40,13 @@ void exp_minus_rows(Mat scores, std::int64_t padded, const float* lse);
 void exp_values(const float* in, float* out, std::int64_t n);
 void erf_values(const float* in, float* out, std::int64_t n);
 
-void copy_rows(ConstMat a, Mat out);           // out = a
-void add_rows(ConstMat a, Mat out);            // out += a
-void multiply_rows(ConstMat a, Mat out);       // out *= a, entry by entry
-void add_column_sums(ConstMat a, float* out);  // out (C) += sum over rows
-void scale_rows(Mat a, float factor);          // a *= factor
+void copy_rows(ConstMat a, Mat out);                                      // out = a
+void add_rows(ConstMat a, Mat out);                                       // out += a
+void sum_of(const float* a, const float* b, float* out, std::int64_t n);  // out = a + b
+void multiply_rows(ConstMat a, Mat out);                                  // out *= a, entry by entry
+void add_column_sums(ConstMat a, float* out);                             // out (C) += sum over rows
+void add_panel_sums(Panels a, float* out);                                // the same
+void scale_rows(Mat a, float factor);                                     // a *= factor
 float dot(const float* a, const float* b, std::int64_t n);
 void axpy(float factor, const float* x, float* y, std::int64_t n);  // y += factor * x
 

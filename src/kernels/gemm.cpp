@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "core/error.h"
+#include "kernels/pack.h"
 #include "kernels/simd.h"
 #include "kernels/tile.h"
 
@@ -16,11 +16,16 @@ namespace {
 using simd::kLanes;
 using simd::Vec;
 
-// A tile of R rows: c[r][0..kPanel) (op)= sum_k a(r, k) * b[k][0..kPanel), a(r, k) = a[r * row_step + k * depth_step].
+// Blocks of R rows under one panel: c[r][0..kPanel) (op)= sum_k a(r, k) * b[k][0..kPanel), with
+// a(r, k) = a[r * row_step + k * depth_step] in pieces of some depth whose first elements are piece_step apart.
 struct TileArgs {
   const float* a;
   std::int64_t row_step;
   std::int64_t depth_step;
+  std::int64_t piece;
+  std::int64_t piece_step;
+  std::int64_t block_step;  // from one block of a to the next
+  std::int64_t blocks;
   const float* b;
   std::int64_t depth;
   float* c;
@@ -29,57 +34,89 @@ struct TileArgs {
   bool add;
   const float* factor;  // null: none; else the tile is multiplied by it at the end
   std::int64_t factor_stride;
+  bool activates;  // GELU at the end
+  float* slope;    // null: none; else gets GELU's slope
+  std::int64_t slope_stride;
+  const float* ahead;  // what will be needed next: ahead_lines cache lines of it are fetched with each block
+  std::int64_t ahead_lines;
 };
 
+constexpr std::int64_t kLineFloats = 16;  // of a cache line
+
+// A row of a tile, a cache line at a time.
+template <int kWrites>
+inline void prefetch_row(const float* p) {
+  for (std::int64_t i = 0; i < kPanel; i += kLineFloats) __builtin_prefetch(p + i, kWrites);
+}
+
+// acc (R, kPanel) += a b.
 template <int R>
-void tile(const TileArgs& t) {
-  Vec acc[R][2];
-  const Vec start0 = simd::load(t.start);
-  const Vec start1 = simd::load(t.start + kLanes);
-#pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) {
-    acc[r][0] = start0;
-    acc[r][1] = start1;
-  }
-  const float* a = t.a;
+inline __attribute__((always_inline)) void accumulate(const TileArgs& t, const float* a_piece, Vec (&acc)[R][2]) {
   const float* b = t.b;
-  float* c = t.c;
   const std::int64_t row_step = t.row_step;
   const std::int64_t depth_step = t.depth_step;
-  const std::int64_t c_stride = t.c_stride;
-#pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) __builtin_prefetch(c + r * c_stride, 1);
+  for (std::int64_t left = t.depth; left > 0; left -= t.piece, a_piece += t.piece_step) {
+    const float* a = a_piece;
+    const std::int64_t depth = std::min(left, t.piece);
 #pragma GCC unroll 4
-  for (std::int64_t k = 0; k < t.depth; ++k) {
-    const Vec b0 = simd::load(b);
-    const Vec b1 = simd::load(b + kLanes);
+    for (std::int64_t k = 0; k < depth; ++k) {
+      const Vec b0 = simd::load(b);
+      const Vec b1 = simd::load(b + kLanes);
 #pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-      const Vec x = simd::splat(a[r * row_step]);
-      acc[r][0] += x * b0;
-      acc[r][1] += x * b1;
-    }
-    a += depth_step;
-    b += kPanel;
-  }
-  if (t.add) {
-#pragma GCC unroll 16
-    for (int r = 0; r < R; ++r) {
-      acc[r][0] += simd::load(c + r * c_stride);
-      acc[r][1] += simd::load(c + r * c_stride + kLanes);
+      for (int r = 0; r < R; ++r) {
+        const Vec x = simd::splat(a[r * row_step]);
+        acc[r][0] += x * b0;
+        acc[r][1] += x * b1;
+      }
+      a += depth_step;
+      b += kPanel;
     }
   }
-  if (t.factor != nullptr) {
+}
+
+// All blocks in one call: calling for each would cost 5 % at a depth of 64.
+template <int R>
+void tile(const TileArgs& t) {
+  const float* a = t.a;
+  float* c = t.c;
+  const float* factor = t.factor;
+  const std::int64_t c_stride = t.c_stride;
+  for (std::int64_t block = 0; block < t.blocks; ++block, a += t.block_step, c += R * c_stride) {
+    Vec acc[R][2];
+    const Vec start0 = simd::load(t.start);
+    const Vec start1 = simd::load(t.start + kLanes);
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
-      acc[r][0] *= simd::load(t.factor + r * t.factor_stride);
-      acc[r][1] *= simd::load(t.factor + r * t.factor_stride + kLanes);
+      acc[r][0] = start0;
+      acc[r][1] = start1;
+      prefetch_row<1>(c + r * c_stride);
     }
-  }
+    if (factor != nullptr) {
 #pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) {
-    simd::store(c + r * c_stride, acc[r][0]);
-    simd::store(c + r * c_stride + kLanes, acc[r][1]);
+      for (int r = 0; r < R; ++r) prefetch_row<0>(factor + r * t.factor_stride);
+    }
+    for (std::int64_t i = 0; i < t.ahead_lines; ++i) __builtin_prefetch(t.ahead + (block * t.ahead_lines + i) * kLineFloats);
+    accumulate<R>(t, a, acc);
+    if (t.add) {
+#pragma GCC unroll 16
+      for (int r = 0; r < R; ++r) {
+        acc[r][0] += simd::load(c + r * c_stride);
+        acc[r][1] += simd::load(c + r * c_stride + kLanes);
+      }
+    }
+    if (factor != nullptr) {
+#pragma GCC unroll 16
+      for (int r = 0; r < R; ++r) {
+        acc[r][0] *= simd::load(factor + r * t.factor_stride);
+        acc[r][1] *= simd::load(factor + r * t.factor_stride + kLanes);
+      }
+      factor += R * t.factor_stride;
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < R; ++r) {
+      simd::store(c + r * c_stride, acc[r][0]);
+      simd::store(c + r * c_stride + kLanes, acc[r][1]);
+    }
   }
 }
 
@@ -92,211 +129,276 @@ constexpr std::array<TileFunction, sizeof...(R) + 1> tiles_of(std::index_sequenc
 }
 constexpr auto kTiles = tiles_of(std::make_index_sequence<kRowBlock>());
 
-// A tile whose last columns do not exist: computed in full beside, the existing part copied.
-void narrow_tile(TileArgs t, std::int64_t rows, std::int64_t cols) {
+// Tiles whose last columns do not exist: computed in full beside, the existing part copied.
+void narrow_tiles(TileArgs t, std::int64_t rows, std::int64_t cols) {
   alignas(64) float buffer[kRowBlock * kPanel];
   alignas(64) float start[kPanel] = {};
-  float* c = t.c;
-  const std::int64_t c_stride = t.c_stride;
-  const bool add = t.add;
-  const float* factor = t.factor;
+  const TileArgs wanted = t;
   std::copy_n(t.start, cols, start);
   t.start = start;
   t.c = buffer;
   t.c_stride = kPanel;
   t.add = false;
   t.factor = nullptr;
-  kTiles[static_cast<std::size_t>(rows)](t);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    for (std::int64_t j = 0; j < cols; ++j) {
-      float& out = c[r * c_stride + j];
-      out = add ? out + buffer[r * kPanel + j] : buffer[r * kPanel + j];
-      if (factor != nullptr) out *= factor[r * t.factor_stride + j];
+  t.blocks = 1;
+  for (std::int64_t block = 0; block < wanted.blocks; ++block, t.a += t.block_step) {
+    kTiles[static_cast<std::size_t>(rows)](t);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      float* c = wanted.c + (block * rows + r) * wanted.c_stride;
+      const float* factor = wanted.factor == nullptr ? nullptr : wanted.factor + (block * rows + r) * wanted.factor_stride;
+      for (std::int64_t j = 0; j < cols; ++j) {
+        c[j] = wanted.add ? c[j] + buffer[r * kPanel + j] : buffer[r * kPanel + j];
+        if (factor != nullptr) c[j] *= factor[j];
+      }
     }
   }
 }
 
-void any_tile(const TileArgs& t, std::int64_t rows, std::int64_t cols) {
+// GELU of tiles that were just stored, in place.
+void activate_tiles(const TileArgs& t, std::int64_t rows, std::int64_t cols) {
+  for (std::int64_t r = 0; r < rows * t.blocks; ++r) {
+    float* x = t.c + r * t.c_stride;
+    float* slope = t.slope == nullptr ? nullptr : t.slope + r * t.slope_stride;
+    for (std::int64_t j = 0; j < cols; j += kLanes) {
+      const Vec v = simd::load(x + j);
+      const Vec cdf = simd::normal_cdf(v);
+      simd::store(x + j, v * cdf);
+      if (slope != nullptr) simd::store(slope + j, simd::gelu_slope(v, cdf));
+    }
+  }
+}
+
+// t.blocks blocks of `rows` rows.
+void any_tiles(const TileArgs& t, std::int64_t rows, std::int64_t cols) {
+  if (t.blocks == 0) return;
   if (cols == kPanel) {
     kTiles[static_cast<std::size_t>(rows)](t);
   } else {
-    narrow_tile(t, rows, cols);
+    narrow_tiles(t, rows, cols);
   }
+  // Only matrices in panels are activated: their rows are whole vectors.
+  if (t.activates) activate_tiles(t, rows, cols);
 }
 
-// kSquare rows of kSquare floats, transposed.
-#if defined(__AVX2__)
-constexpr std::int64_t kSquare = 8;
-using Square = simd::VectorOf<kSquare>::Floats;
-void transpose_square(const float* in, std::int64_t in_stride, float* out, std::int64_t out_stride) {
-  Square r[8];
-  for (int i = 0; i < 8; ++i) r[i] = simd::load<Square>(in + i * in_stride);
-  Square s[8];
-  for (int i = 0; i < 8; i += 2) {
-    s[i] = __builtin_shufflevector(r[i], r[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-    s[i + 1] = __builtin_shufflevector(r[i], r[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
-  }
-  Square q[8];
-  for (int i = 0; i < 8; i += 4) {
-    q[i] = __builtin_shufflevector(s[i], s[i + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-    q[i + 1] = __builtin_shufflevector(s[i], s[i + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-    q[i + 2] = __builtin_shufflevector(s[i + 1], s[i + 3], 0, 1, 8, 9, 4, 5, 12, 13);
-    q[i + 3] = __builtin_shufflevector(s[i + 1], s[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
-  }
-  for (int i = 0; i < 4; ++i) {
-    simd::store(out + i * out_stride, __builtin_shufflevector(q[i], q[i + 4], 0, 1, 2, 3, 8, 9, 10, 11));
-    simd::store(out + (i + 4) * out_stride, __builtin_shufflevector(q[i], q[i + 4], 4, 5, 6, 7, 12, 13, 14, 15));
-  }
-}
-#else
-constexpr std::int64_t kSquare = 4;
-using Square = simd::VectorOf<kSquare>::Floats;
-void transpose_square(const float* in, std::int64_t in_stride, float* out, std::int64_t out_stride) {
-  Square r[4];
-  for (int i = 0; i < 4; ++i) r[i] = simd::load<Square>(in + i * in_stride);
-  const Square low01 = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5),
-               low23 = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
-  const Square top01 = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7),
-               top23 = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
-  simd::store(out, __builtin_shufflevector(low01, low23, 0, 1, 4, 5));
-  simd::store(out + out_stride, __builtin_shufflevector(low01, low23, 2, 3, 6, 7));
-  simd::store(out + 2 * out_stride, __builtin_shufflevector(top01, top23, 0, 1, 4, 5));
-  simd::store(out + 3 * out_stride, __builtin_shufflevector(top01, top23, 2, 3, 6, 7));
-}
-#endif
-
-// What one load takes of a row of A when it is packed: at least a whole row of a block.
-constexpr std::int64_t kCopied = std::max<std::int64_t>(kLanes, 8);
-using Copied = simd::VectorOf<kCopied>::Floats;
-static_assert(kCopied >= kRowBlock);
-
-constexpr std::int64_t kBlocksAtOnce = 8;
-
-// Copies a (K,R) to blocks of kRowBlock columns, each K rows of kRowBlock floats. `readable` floats stand in a row of a from
-// its first column on. Reads run along the rows, several blocks at a time: one block alone would fetch every cache line of a
-// nearly three times. Where kCopied floats can be read, one load and one store copy a row of a block: the next row
-// overwrites what is too much, and the last row is copied exactly.
-void pack_rows(ConstMat a, std::int64_t readable, float* out) {
-  const std::int64_t block = a.rows * kRowBlock;
-  const std::int64_t whole_reads = readable < kCopied ? 0 : (readable - kCopied) / kRowBlock + 1;
-  const std::int64_t fast = std::min(whole_reads, a.cols / kRowBlock);
-  for (std::int64_t g0 = 0; g0 < fast; g0 += kBlocksAtOnce) {
-    const std::int64_t blocks = std::min(kBlocksAtOnce, fast - g0);
-    float* to = out + g0 * block;
-    for (std::int64_t k = 0; k + 1 < a.rows; ++k, to += kRowBlock) {
-      const float* row = a.row(k) + g0 * kRowBlock;
-      if (blocks == kBlocksAtOnce) {
-#pragma GCC unroll 8
-        for (std::int64_t g = 0; g < kBlocksAtOnce; ++g)
-          simd::store(to + g * block, simd::load<Copied>(row + g * kRowBlock));
-      } else {
-        for (std::int64_t g = 0; g < blocks; ++g) simd::store(to + g * block, simd::load<Copied>(row + g * kRowBlock));
-      }
-    }
-  }
-  for (std::int64_t c = 0; c < a.cols; c += kRowBlock) {
-    const std::int64_t cols = std::min(kRowBlock, a.cols - c);
-    float* to = out + c * a.rows;
-    const std::int64_t first = c < fast * kRowBlock ? std::max<std::int64_t>(a.rows - 1, 0) : 0;
-    for (std::int64_t k = first; k < a.rows; ++k) std::copy_n(a.row(k) + c, cols, to + k * kRowBlock);
-  }
+// The first n rows from t's in blocks of nearly equal size: a block of one or two rows would wait for its own sums.
+void row_blocks(TileArgs t, std::int64_t n, std::int64_t cols) {
+  if (n == 0) return;
+  const std::int64_t blocks = (n + kRowBlock - 1) / kRowBlock;
+  const std::int64_t rows = (n + blocks - 1) / blocks;
+  const std::int64_t smaller = blocks * rows - n;  // blocks of one row less
+  t.blocks = blocks - smaller;
+  t.block_step = rows * t.row_step;
+  any_tiles(t, rows, cols);
+  const std::int64_t done = t.blocks * rows;
+  t.a += done * t.row_step;
+  t.c += done * t.c_stride;
+  if (t.factor != nullptr) t.factor += done * t.factor_stride;
+  if (t.slope != nullptr) t.slope += done * t.slope_stride;
+  t.blocks = smaller;
+  t.block_step = (rows - 1) * t.row_step;
+  any_tiles(t, rows - 1, cols);
 }
 
-// bias and factor may be null.
-void multiply(ConstMat a, Packed b, Mat c, Store store, const float* bias, ConstMat factor) {
-  const std::int64_t depth = a.cols;
-  for (std::int64_t i0 = 0; i0 < a.rows; i0 += kRowsInCache) {
-    const std::int64_t i1 = std::min(a.rows, i0 + kRowsInCache);
-    for (std::int64_t k0 = 0; k0 < std::max<std::int64_t>(depth, 1); k0 += kDepthBlock) {
+// The left and the resulting matrix of a product, plain or in panels.
+struct Left {
+  const float* data;
+  std::int64_t row_step;
+  std::int64_t piece;
+  std::int64_t piece_step;
+};
+Left left(ConstMat a) { return {a.data, a.stride, std::max<std::int64_t>(a.cols, 1), 0}; }
+Left left(Panels a) { return {a.data, kPanel, kPanel, a.panel_stride}; }
+
+struct Out {
+  float* data;
+  std::int64_t row_step;
+  std::int64_t panel_step;
+  float* at(std::int64_t row, std::int64_t col) const { return data + row * row_step + col / kPanel * panel_step; }
+};
+Out out(Mat c) { return {c.data, c.stride, kPanel}; }
+Out out(Panels c) { return {c.data, kPanel, c.panel_stride}; }
+
+// n in equal parts of at most `most`, each but the last a multiple of `unit`.
+std::int64_t part_of(std::int64_t n, std::int64_t most, std::int64_t unit) {
+  const std::int64_t parts = std::max<std::int64_t>((n + most - 1) / most, 1);
+  return (std::max<std::int64_t>((n + parts - 1) / parts, 1) + unit - 1) / unit * unit;
+}
+
+struct Size {
+  std::int64_t rows, depth, cols;
+};
+
+// What happens to sums before they are stored for good.
+struct Finish {
+  const float* bias = nullptr;
+  Out factor = {};
+  bool activates = false;
+  Out slope = {};
+};
+
+void multiply(const Size& size, const Left& a, Packed b, const Out& c, Store store, const Finish& finish) {
+  const std::int64_t depth_part = part_of(size.depth, kDepthBlock, kPanel);
+  for (std::int64_t i0 = 0; i0 < size.rows; i0 += kRowsInCache) {
+    const std::int64_t rows_here = std::min(kRowsInCache, size.rows - i0);
+    for (std::int64_t k0 = 0; k0 < std::max<std::int64_t>(size.depth, 1); k0 += depth_part) {
+      const bool last = k0 + depth_part >= size.depth;
       TileArgs t{};
-      t.row_step = a.stride;
+      t.row_step = a.row_step;
       t.depth_step = 1;
-      t.depth = std::min(kDepthBlock, depth - k0);
-      t.c_stride = c.stride;
+      t.piece = a.piece;
+      t.piece_step = a.piece_step;
+      t.depth = std::min(depth_part, size.depth - k0);
+      t.c_stride = c.row_step;
       t.add = k0 > 0 || store == Store::kAdd;
-      t.factor_stride = factor.stride;
-      const bool multiplies = factor.data != nullptr && k0 + kDepthBlock >= depth;
-      for (std::int64_t j = 0; j < c.cols; j += kPanel) {
+      t.factor_stride = finish.factor.row_step;
+      t.activates = finish.activates && last;
+      t.slope_stride = finish.slope.row_step;
+      const float* a_here = a.data + i0 * a.row_step + k0 / a.piece * a.piece_step + k0 % a.piece;
+      for (std::int64_t j = 0; j < size.cols; j += kPanel) {
         t.b = b.rows_from(k0).cols_from(j).data;
-        t.start = k0 == 0 && bias != nullptr ? bias + j : kZeros;
-        for (std::int64_t i = i0; i < i1; i += kRowBlock) {
-          t.a = a.row(i) + k0;
-          t.c = c.row(i) + j;
-          if (multiplies) t.factor = factor.row(i) + j;
-          any_tile(t, std::min(kRowBlock, i1 - i), std::min(kPanel, c.cols - j));
+        t.start = k0 == 0 && finish.bias != nullptr ? finish.bias + j : kZeros;
+        if (kFetchesAhead && j + kPanel < size.cols) {
+          t.ahead = b.rows_from(k0).cols_from(j + kPanel).data;
+          t.ahead_lines = t.depth * kPanel / kLineFloats * kRowBlock / std::max(kRowBlock, rows_here);
+        } else {
+          t.ahead_lines = 0;
         }
+        t.a = a_here;
+        t.c = c.at(i0, j);
+        if (last && finish.factor.data != nullptr) t.factor = finish.factor.at(i0, j);
+        if (last && finish.slope.data != nullptr) t.slope = finish.slope.at(i0, j);
+        row_blocks(t, rows_here, std::min(kPanel, size.cols - j));
       }
     }
   }
+}
+
+// For c (M,N) = or += a^T b: a(r, k) = a[r + k * depth_step].
+TileArgs transposed_tile(std::int64_t depth, std::int64_t depth_step, Mat c, bool add) {
+  TileArgs t{};
+  t.start = kZeros;
+  t.row_step = 1;
+  t.depth_step = depth_step;
+  t.piece = std::max<std::int64_t>(depth, 1);
+  t.depth = depth;
+  t.c_stride = c.stride;
+  t.add = add;
+  return t;
+}
+
+// Rows as pack_rows leaves them.
+void packed_rows(TileArgs t, std::int64_t n, std::int64_t cols) {
+  t.blocks = n / kRowBlock;
+  t.block_step = kRowBlock * t.depth;
+  any_tiles(t, kRowBlock, cols);
+  if (n % kRowBlock == 0) return;
+  t.a += t.blocks * t.block_step;
+  t.c += t.blocks * kRowBlock * t.c_stride;
+  t.blocks = 1;
+  any_tiles(t, n % kRowBlock, cols);
 }
 
 }  // namespace
 
 std::int64_t panel_columns() { return kPanel; }
 
-void pack(ConstMat b, float* out) {
-  for (std::int64_t j = 0; j < b.cols; j += kPanel) {
-    const std::int64_t cols = std::min(kPanel, b.cols - j);
-    for (std::int64_t k = 0; k < b.rows; ++k, out += kPanel) {
-      const float* row = b.row(k) + j;
-      if (cols == kPanel) {
-        simd::store(out, simd::load(row));
-        simd::store(out + kLanes, simd::load(row + kLanes));
-      } else {
-        std::copy_n(row, cols, out);
-        std::fill(out + cols, out + kPanel, 0.0f);
-      }
-    }
-  }
+void gemm(ConstMat a, Packed b, Mat c, Store store, const float* bias) {
+  Finish finish;
+  finish.bias = bias;
+  multiply({a.rows, a.cols, c.cols}, left(a), b, out(c), store, finish);
 }
 
-void pack_transposed(ConstMat bt, float* out) {
-  const std::int64_t depth = bt.cols;
-  for (std::int64_t j = 0; j < bt.rows; j += kPanel, out += depth * kPanel) {
-    const std::int64_t cols = std::min(kPanel, bt.rows - j);
-    std::int64_t k = 0;
-    if (cols == kPanel) {
-      for (; k + kSquare <= depth; k += kSquare) {
-        for (std::int64_t i = 0; i < kPanel; i += kSquare) {
-          transpose_square(bt.row(j + i) + k, bt.stride, out + k * kPanel + i, kPanel);
-        }
-      }
-    }
-    for (; k < depth; ++k) {
-      for (std::int64_t i = 0; i < kPanel; ++i) out[k * kPanel + i] = i < cols ? bt(j + i, k) : 0.0f;
-    }
-  }
+void gemm_gelu(ConstMat a, Packed b, const float* bias, Panels active, Panels slope) {
+  Finish finish;
+  finish.bias = bias;
+  finish.activates = true;
+  finish.slope = out(slope);
+  multiply({a.rows, a.cols, active.cols}, left(a), b, out(active), Store::kOverwrite, finish);
 }
 
-void gemm(ConstMat a, Packed b, Mat c, Store store, const float* bias) { multiply(a, b, c, store, bias, {}); }
+void gemm_panels(Panels a, Packed b, Mat c, const float* bias) {
+  Finish finish;
+  finish.bias = bias;
+  multiply({a.rows, a.cols, c.cols}, left(a), b, out(c), Store::kOverwrite, finish);
+}
 
-void gemm_times(ConstMat a, Packed b, ConstMat factor, Mat c) { multiply(a, b, c, Store::kOverwrite, nullptr, factor); }
+void gemm_times(ConstMat a, Packed b, Panels factor, Panels c) {
+  Finish finish;
+  finish.factor = out(factor);
+  multiply({a.rows, a.cols, c.cols}, left(a), b, out(c), Store::kOverwrite, finish);
+}
 
 // Blocks of a^T are packed once; panels of b one by one, each used while it is still in the first-level cache.
 void gemm_at(ConstMat a, ConstMat b, Mat c, Store store, float* scratch) {
   const std::int64_t depth = a.rows;
-  for (std::int64_t k0 = 0; k0 < std::max<std::int64_t>(depth, 1); k0 += kDepthBlock) {
-    const std::int64_t kc = std::min(kDepthBlock, depth - k0);
+  const std::int64_t depth_part = part_of(depth, kDepthBlock, 1);
+  for (std::int64_t k0 = 0; k0 < std::max<std::int64_t>(depth, 1); k0 += depth_part) {
+    const std::int64_t kc = std::min(depth_part, depth - k0);
     float* panel = scratch;
     float* rows_packed = scratch + kc * kPanel;
     for (std::int64_t i0 = 0; i0 < c.rows; i0 += kRowsTransposed) {
       const std::int64_t i1 = std::min(c.rows, i0 + kRowsTransposed);
       pack_rows(a.block(k0, kc, i0, i1 - i0), a.cols - i0, rows_packed);
-      TileArgs t{};
-      t.start = kZeros;
-      t.row_step = 1;
-      t.depth_step = kRowBlock;
-      t.depth = kc;
+      TileArgs t = transposed_tile(kc, kRowBlock, c, k0 > 0 || store == Store::kAdd);
       t.b = panel;
-      t.c_stride = c.stride;
-      t.add = k0 > 0 || store == Store::kAdd;
       for (std::int64_t j = 0; j < c.cols; j += kPanel) {
         const std::int64_t cols = std::min(kPanel, c.cols - j);
         pack(b.block(k0, kc, j, cols), panel);
-        for (std::int64_t i = i0; i < i1; i += kRowBlock) {
-          t.a = rows_packed + (i - i0) * kc;
-          t.c = c.row(i) + j;
-          any_tile(t, std::min(kRowBlock, i1 - i), cols);
+        t.a = rows_packed;
+        t.c = c.row(i0) + j;
+        packed_rows(t, i1 - i0, cols);
+      }
+    }
+  }
+}
+
+void gemm_at_packed(ConstMat a, Packed b, Mat c, Store store) {
+  TileArgs t = transposed_tile(a.rows, a.stride, c, store == Store::kAdd);
+  for (std::int64_t j = 0; j < c.cols; j += kPanel) {
+    t.a = a.data;
+    t.b = b.cols_from(j).data;
+    t.c = c.data + j;
+    row_blocks(t, c.rows, std::min(kPanel, c.cols - j));
+  }
+}
+
+// Panels of b as they are; blocks of a^T packed.
+void gemm_at_right_panels(ConstMat a, Panels b, Mat c, float* scratch) {
+  const std::int64_t depth_part = part_of(a.rows, kDepthBlock, 1);
+  for (std::int64_t k0 = 0; k0 < a.rows; k0 += depth_part) {
+    const std::int64_t kc = std::min(depth_part, a.rows - k0);
+    TileArgs t = transposed_tile(kc, kRowBlock, c, true);
+    for (std::int64_t i0 = 0; i0 < c.rows; i0 += kRowsTransposed) {
+      const std::int64_t i1 = std::min(c.rows, i0 + kRowsTransposed);
+      pack_rows(a.block(k0, kc, i0, i1 - i0), a.cols - i0, scratch);
+      for (std::int64_t j = 0; j < c.cols; j += kPanel) {
+        t.b = &b(k0, j);
+        t.a = scratch;
+        t.c = c.row(i0) + j;
+        packed_rows(t, i1 - i0, std::min(kPanel, c.cols - j));
+      }
+    }
+  }
+}
+
+// Columns of a stand side by side in a panel, so each panel is cut into blocks of nearly equal size; a panel of a and one of
+// b share the first-level cache. Panels of b are packed, anew for every kRowsTransposed columns of a, which stay in the
+// second-level cache meanwhile.
+void gemm_at_left_panels(Panels a, ConstMat b, Mat c, float* scratch) {
+  const std::int64_t depth_part = part_of(a.rows, kSharedDepth, 1);
+  for (std::int64_t k0 = 0; k0 < a.rows; k0 += depth_part) {
+    const std::int64_t kc = std::min(depth_part, a.rows - k0);
+    TileArgs t = transposed_tile(kc, kPanel, c, true);
+    t.b = scratch;
+    for (std::int64_t i0 = 0; i0 < c.rows; i0 += kColumnsShared) {
+      const std::int64_t i1 = std::min(c.rows, i0 + kColumnsShared);
+      for (std::int64_t j = 0; j < c.cols; j += kPanel) {
+        const std::int64_t cols = std::min(kPanel, c.cols - j);
+        pack(b.block(k0, kc, j, cols), scratch);
+        for (std::int64_t p = i0; p < i1; p += kPanel) {
+          t.a = &a(k0, p);
+          t.c = c.row(p) + j;
+          row_blocks(t, std::min(kPanel, i1 - p), cols);
         }
       }
     }

@@ -61,8 +61,48 @@ void pack_transposed(ConstMat bt, float* out);
 // c (M,N) = or += a (M,K) * b (K,N) [+ bias (N) where bias is given, with kOverwrite only].
 void gemm(ConstMat a, Packed b, Mat c, Store store, const float* bias = nullptr);
 
+// A matrix in panels of panel_columns() columns: in each panel the rows follow one another, panel_stride floats from one
+// panel to the next. Rows of such a matrix can be multiplied from the left, and its panels are a packed B of depth `rows`,
+// so neither a product by it nor one by its transpose copies anything.
+struct Panels {
+  float* data = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t panel_stride = 0;
+
+  Panels() = default;
+  Panels(float* d, std::int64_t r, std::int64_t c)
+      : data(d), rows(r), cols(c), panel_stride(panel_rows(r) * detail::panel()) {}
+  Panels row_block(std::int64_t first, std::int64_t count) const {
+    Panels p = *this;
+    p.data += first * detail::panel();
+    p.rows = count;
+    return p;
+  }
+  float& operator()(std::int64_t r, std::int64_t c) const {
+    return data[c / detail::panel() * panel_stride + r * detail::panel() + c % detail::panel()];
+  }
+  // An odd number of rows: with a power of two, equal rows of all panels would share few sets of the first-level cache.
+  static std::int64_t panel_rows(std::int64_t rows) { return rows | 1; }
+  static std::int64_t floats(std::int64_t rows, std::int64_t cols) { return panel_rows(rows) * padded(cols); }
+};
+
+// With x = a (M,K) * b (K,N) + bias (N): active (M,N) = gelu(x) and, where a place is given, slope (M,N) = gelu'(x).
+void gemm_gelu(ConstMat a, Packed b, const float* bias, Panels active, Panels slope);
+
+// c (M,N) = a (M,K) * b (K,N) [+ bias (N)].
+void gemm_panels(Panels a, Packed b, Mat c, const float* bias = nullptr);
+
 // c (M,N) = a (M,K) * b (K,N), entry by entry times factor (M,N).
-void gemm_times(ConstMat a, Packed b, ConstMat factor, Mat c);
+void gemm_times(ConstMat a, Packed b, Panels factor, Panels c);
+
+// c (M,N) = or += a^T * b, a given as (K,M) and read in place: for a small a that is in the cache already, with rows an odd
+// number of cache lines apart.
+void gemm_at_packed(ConstMat a, Packed b, Mat c, Store store);
+
+// c (M,N) += a^T * b, one of them in panels. `scratch` as for gemm_at.
+void gemm_at_left_panels(Panels a, ConstMat b, Mat c, float* scratch);
+void gemm_at_right_panels(ConstMat a, Panels b, Mat c, float* scratch);
 
 // c (M,N) = or += a^T * b, a given as (K,M), b (K,N) plain. `scratch` holds at least gemm_at_scratch(K) floats.
 void gemm_at(ConstMat a, ConstMat b, Mat c, Store store, float* scratch);

@@ -66,10 +66,19 @@ inline float sum(VectorOf<16>::Floats v) {
 }
 inline Vec max(Vec a, Vec b) { return a > b ? a : b; }
 inline Vec min(Vec a, Vec b) { return a < b ? a : b; }
-inline float max_of(Vec v) {
-  float m = v[0];
-  for (int i = 1; i < kLanes; ++i) m = v[i] > m ? v[i] : m;
-  return m;
+// The largest, by halves; a NaN may be lost.
+inline float max_of(VectorOf<4>::Floats v) {
+  const float a = v[0] > v[2] ? v[0] : v[2], b = v[1] > v[3] ? v[1] : v[3];
+  return a > b ? a : b;
+}
+inline float max_of(VectorOf<8>::Floats v) {
+  const VectorOf<4>::Floats a = __builtin_shufflevector(v, v, 0, 1, 2, 3), b = __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  return max_of(a > b ? a : b);
+}
+inline float max_of(VectorOf<16>::Floats v) {
+  const VectorOf<8>::Floats a = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7);
+  const VectorOf<8>::Floats b = __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  return max_of(a > b ? a : b);
 }
 inline Vec bits_to_float(VecInt v) {
   Vec f;
@@ -82,9 +91,13 @@ inline VecInt float_to_bits(Vec v) {
   return i;
 }
 
-// e^x; 0 below -87.3, at least 3.4e38 above 88.7 is clamped to e^88.7. NaN stays NaN.
+// e^x for x from -87.3 to 88; 0 below (the result would not be a normal number), e^88 above. NaN stays NaN, because a
+// comparison with it yields the second value.
 inline Vec exp(Vec x) {
-  const Vec clamped = max(min(x, splat(88.72f)), splat(-104.0f));
+  const Vec lowest = splat(-87.33f);
+  const Vec highest = splat(88.0f);
+  const Vec above = lowest > x ? lowest : x;
+  const Vec clamped = highest < above ? highest : above;
   // Round x / ln 2 to the nearest integer by the magic-number addition; ln 2 in two parts keeps the remainder exact.
   const Vec magic = splat(12582912.0f);
   const Vec shifted = clamped * splat(1.44269504088896341f) + magic;
@@ -98,13 +111,9 @@ inline Vec exp(Vec x) {
   p = p * r + splat(1.6666665459e-1f);
   p = p * r + splat(5.0000001201e-1f);
   p = p * (r * r) + r + splat(1.0f);
-  const VecInt e = __builtin_convertvector(n, VecInt);
-  // 2^e in two factors, so that results below the smallest normal number come out as denormals, not as garbage.
-  const VecInt half = e >> 1;
-  const Vec scale1 = bits_to_float((half + splat_i(127)) << 23);
-  const Vec scale2 = bits_to_float((e - half + splat_i(127)) << 23);
-  const Vec result = p * scale1 * scale2;
-  return x != x ? x : result;
+  // The magic number's low bits hold the integer: shifted into the exponent they are 2^n.
+  const Vec result = p * bits_to_float((float_to_bits(shifted) + splat_i(127 - 0x4B400000)) << 23);
+  return lowest > x ? Vec{} : result;
 }
 
 // erf by an odd rational function, fitted here to the least relative error on [0, 3.92]; beyond that it is +-1 in float.
@@ -145,5 +154,8 @@ inline Vec bell(Vec x) {
   p = p * (r * r) + r + splat(1.0f);
   return p * bits_to_float((float_to_bits(shifted) + splat_i(127 - 0x4B400000)) << 23);
 }
+
+// GELU's slope where its weight, the normal distribution function, is known.
+inline Vec gelu_slope(Vec x, Vec cdf) { return cdf + x * (splat(0.398942280401432678f) * bell(x)); }
 
 }  // namespace locus::simd

@@ -58,7 +58,7 @@ BlockScratch::BlockScratch(const ModelStructure& s, const Capacity& c) {
   const std::int64_t width = s.width();
   rows1 = Buffer(n * width);
   rows2 = Buffer(n * width);
-  wide = Buffer(n * s.config.model.mlp());
+  wide = Buffer(std::max(kernels::Panels::floats(n, s.config.model.mlp()), s.tokens));
   product = Buffer(kernels::gemm_at_scratch(kernels::kAnyDepth));
   attention = Buffer(kernels::attention_scratch(s.tokens, s.tokens, s.head_width()));
   dq = Buffer(n * width);
@@ -98,8 +98,8 @@ void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath 
   if (!post) saved.mlp_in = Buffer(r * c);
   saved.hat2 = Buffer(r * c);
   saved.rstd2 = Buffer(r);
-  saved.active = Buffer(r * s_.config.model.mlp());
-  saved.slope = Buffer(r * s_.config.model.mlp());
+  saved.active = Buffer(kernels::Panels::floats(r, s_.config.model.mlp()));
+  saved.slope = Buffer(kernels::Panels::floats(r, s_.config.model.mlp()));
   if (s_.config.model.mlp_final_gelu) saved.down_slope = Buffer(r * c);
   if (keep_patterns && path != AttentionPath::kFolded)
     saved.patterns = Buffer(r * s_.heads() * kernels::pattern_stride(s_.tokens));
@@ -235,13 +235,15 @@ void Block::mlp(const Pass& pass, BlockSaved& saved, Mat out) const {
     kernels::layer_norm_forward(mid, {}, norm(pass, slots_.norm2_weight, slots_.norm2_bias), norm2, input);
   }
   const Mat y = pass.scratch->rows1.mat(r, c);
+  const kernels::Panels all_active = saved.active.panels(r, m);
+  const kernels::Panels all_slopes = pass.backward_follows ? saved.slope.panels(r, m) : kernels::Panels();
   for (std::int64_t i = 0; i < r; i += kMlpRows) {
     const std::int64_t n = std::min(kMlpRows, r - i);
-    const Mat active = saved.active.mat(r, m).row_block(i, n);
-    kernels::gemm(input.row_block(i, n), w.up.forward, active, Store::kOverwrite, w.up.bias);
-    activate(active, pass.backward_follows ? saved.slope.mat(r, m).row_block(i, n) : Mat());
+    const kernels::Panels active = all_active.row_block(i, n);
+    const kernels::Panels slopes = all_slopes.data == nullptr ? all_slopes : all_slopes.row_block(i, n);
+    kernels::gemm_gelu(input.row_block(i, n), w.up.forward, w.up.bias, active, slopes);
     const Mat down = y.row_block(i, n);
-    kernels::gemm(active, w.down.forward, down, Store::kOverwrite, w.down.bias);
+    kernels::gemm_panels(active, w.down.forward, down, w.down.bias);
     if (s_.config.model.mlp_final_gelu)
       activate(down, pass.backward_follows ? saved.down_slope.mat(r, c).row_block(i, n) : Mat());
   }
@@ -249,9 +251,7 @@ void Block::mlp(const Pass& pass, BlockSaved& saved, Mat out) const {
   if (s_.post_norm()) {
     kernels::layer_norm_forward(mid, y, norm(pass, slots_.norm2_weight, slots_.norm2_bias), norm2, out);
   } else {
-    for (std::int64_t i = 0; i < r; ++i) {
-      for (std::int64_t j = 0; j < c; ++j) out(i, j) = mid(i, j) + y(i, j);
-    }
+    for (std::int64_t i = 0; i < r; ++i) kernels::sum_of(mid.row(i), y.row(i), out.row(i), c);
   }
 }
 
@@ -307,9 +307,7 @@ void Block::forward(const Pass& pass, BlockSaved& saved, Given given, Mat out) c
     kernels::layer_norm_forward(residual, attention, norm(pass, slots_.norm1_weight, slots_.norm1_bias),
                                 {saved.hat1.mat(r, c), saved.rstd1.data()}, mid);
   } else {
-    for (std::int64_t i = 0; i < r; ++i) {
-      for (std::int64_t j = 0; j < c; ++j) mid(i, j) = residual(i, j) + attention(i, j);
-    }
+    for (std::int64_t i = 0; i < r; ++i) kernels::sum_of(residual.row(i), attention.row(i), mid.row(i), c);
   }
   observe(pass, "mid", mid);
   mlp(pass, saved, out);

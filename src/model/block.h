@@ -8,6 +8,7 @@
 #include "core/matrix.h"
 #include "kernels/attention.h"
 #include "kernels/elementwise.h"
+#include "kernels/gemm.h"
 #include "model/microbatch.h"
 #include "model/observer.h"
 #include "model/structure.h"
@@ -21,6 +22,7 @@ class Buffer {
   Buffer() = default;
   explicit Buffer(std::int64_t n) : floats_(static_cast<std::size_t>(n)) {}
   Mat mat(std::int64_t rows, std::int64_t cols) { return {floats_.data(), rows, cols}; }
+  kernels::Panels panels(std::int64_t rows, std::int64_t cols) { return {floats_.data(), rows, cols}; }
   float* data() { return floats_.data(); }
 
  private:
@@ -43,7 +45,8 @@ struct BlockSaved {
   Mat h, q, k, v;  // (N,C) block input with PE; projections (q: rows read)
   Buffer own_h, own_q, own_k, own_v;
   Buffer source, hat1, rstd1, attention_out, lse, patterns, mid, mlp_in, hat2, rstd2;
-  Buffer active, slope, down_slope;   // the MLP inside: its activation, slopes of its one or two GELUs
+  Buffer active, slope;               // the MLP inside, in panels: its activation and GELU's slope
+  Buffer down_slope;                  // of the second GELU
   Buffer read_h, read_source;         // rows read, kRows and kFolded
   Buffer folded_q, pattern, context;  // kFolded: (R, H, C), (R, H, T), (R, H, C)
 };
@@ -51,7 +54,8 @@ struct BlockSaved {
 // Space that all blocks share.
 struct BlockScratch {
   BlockScratch(const ModelStructure& structure, const Capacity& capacity);
-  Buffer rows1, rows2, wide, product, attention, dq, dk, dv, dcontext, dfolded;
+  Buffer wide;  // in panels
+  Buffer rows1, rows2, product, attention, dq, dk, dv, dcontext, dfolded;
 };
 
 // What of a block's attention the caller has computed: nothing, the projections (saved.q, k, v), or all of it up to the

@@ -39,16 +39,19 @@ void Block::mlp_backward(const Pass& pass, BlockSaved& saved, Mat dout, float* g
     drop_rows(pass, *pass.rows, dy, "mlp");
     if (s_.config.model.mlp_final_gelu) kernels::multiply_rows(saved.down_slope.mat(r, c), dy);
   }
-  const Mat dup = pass.scratch->wide.mat(r, m);
+  const kernels::Panels dup = pass.scratch->wide.panels(r, m);
   for (std::int64_t i = 0; i < r; i += kMlpRows) {
     const std::int64_t n = std::min(kMlpRows, r - i);
-    const Mat part = dup.row_block(i, n);
-    kernels::gemm_times(dy.row_block(i, n), w.down.backward, saved.slope.mat(r, m).row_block(i, n), part);
-    kernels::gemm(part, w.up.backward, dmid.row_block(i, n), Store::kOverwrite);
+    const kernels::Panels part = dup.row_block(i, n);
+    kernels::gemm_times(dy.row_block(i, n), w.down.backward, saved.slope.panels(r, m).row_block(i, n), part);
+    if (slots_.mlp_up.bias >= 0) kernels::add_panel_sums(part, grad(grads, slots_.mlp_up.bias));
+    kernels::gemm_panels(part, w.up.backward, dmid.row_block(i, n));
   }
-  linear_backward(pass, saved.active.mat(r, m), dy, slots_.mlp_down, grads);
+  float* product = pass.scratch->product.data();
   const ConstMat input = s_.post_norm() ? saved.mid.mat(r, c) : saved.mlp_in.mat(r, c);
-  linear_backward(pass, input, dup, slots_.mlp_up, grads);
+  kernels::gemm_at_right_panels(dy, saved.active.panels(r, m), Mat(grad(grads, slots_.mlp_down.weight), c, m), product);
+  if (slots_.mlp_down.bias >= 0) kernels::add_column_sums(dy, grad(grads, slots_.mlp_down.bias));
+  kernels::gemm_at_left_panels(dup, input, Mat(grad(grads, slots_.mlp_up.weight), m, c), product);
   if (!s_.post_norm()) {
     kernels::layer_norm_backward(dmid, weight2, norm2, dmid, grad(grads, slots_.norm2_weight),
                                  grad(grads, slots_.norm2_bias));

@@ -57,9 +57,9 @@ TEST(SimdTest, exp_keeps_the_ends) {
   EXPECT_EQ(y[0], 1.0f);
   EXPECT_EQ(y[1], 0.0f);
   EXPECT_EQ(y[2], 0.0f);
-  EXPECT_LT(y[3], 1e-44f);
+  EXPECT_EQ(y[3], 0.0f);
   EXPECT_LE(ulps(y[4], std::exp(88.0)), 2.0);
-  EXPECT_TRUE(y[5] > 3e38f);
+  EXPECT_EQ(y[5], y[4]);
   EXPECT_TRUE(std::isnan(y[6]));
   EXPECT_EQ(y[7], 1.0f);
 }

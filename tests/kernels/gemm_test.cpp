@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "core/rng.h"
+#include "kernels/elementwise.h"
 
 namespace locus::kernels {
 namespace {
@@ -122,6 +125,120 @@ TEST(GemmTest, packing_a_transpose_equals_packing_the_matrix) {
     for (std::int64_t k = 0; k < s.k; ++k) {
       for (std::int64_t j = 0; j < s.n; ++j) {
         ASSERT_EQ(one[static_cast<std::size_t>(j / panel * s.k * panel + k * panel + j % panel)], bt.mat()(j, k));
+      }
+    }
+  }
+}
+
+// A matrix in panels with the values of a plain one; what lies between and behind is NaN, which a product must not see.
+struct InPanels {
+  explicit InPanels(ConstMat from) : buffer(static_cast<std::size_t>(Panels::floats(from.rows, from.cols))) {
+    std::fill(buffer.span().begin(), buffer.span().end(), NAN);
+    panels = Panels(buffer.data(), from.rows, from.cols);
+    for (std::int64_t r = 0; r < from.rows; ++r) {
+      for (std::int64_t c = 0; c < from.cols; ++c) panels(r, c) = from(r, c);
+    }
+  }
+  AlignedBuffer<float> buffer;
+  Panels panels;
+};
+
+template <class Left, class Right>
+double product(std::int64_t depth, Left&& left, Right&& right) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < depth; ++k) sum += static_cast<double>(left(k)) * static_cast<double>(right(k));
+  return sum;
+}
+
+TEST(PanelTest, products_from_and_into_panels_agree_with_plain_loops_for_every_edge) {
+  Rng rng(6, "gemm");
+  for (const Shape& s : shapes()) {
+    Padded a(s.m, s.k, 3, rng), b(s.k, s.n, 5, rng), c(s.m, s.n, 7, rng), factor(s.m, s.n, 0, rng);
+    AlignedBuffer<float> packed(static_cast<std::size_t>(packed_size(s.k, s.n)));
+    pack(b.mat(), packed.data());
+    const Packed right(packed.data(), s.k);
+    std::vector<float> bias(static_cast<std::size_t>(s.n));
+    for (float& v : bias) v = static_cast<float>(rng.normal());
+    InPanels left(a.mat()), factors(factor.mat()), times(factor.mat()), active(factor.mat()), slope(factor.mat());
+    gemm_panels(left.panels, right, c.mat(), bias.data());
+    gemm_times(a.mat(), right, factors.panels, times.panels);
+    gemm_gelu(a.mat(), right, bias.data(), active.panels, slope.panels);
+    double worst = 0, worst_times = 0, worst_active = 0, worst_slope = 0;
+    for (std::int64_t i = 0; i < s.m; ++i) {
+      for (std::int64_t j = 0; j < s.n; ++j) {
+        const double sum = product(
+            s.k, [&](std::int64_t k) { return a.mat()(i, k); }, [&](std::int64_t k) { return b.mat()(k, j); });
+        const double x = sum + static_cast<double>(bias[static_cast<std::size_t>(j)]);
+        const double cdf = 0.5 * std::erfc(-x / std::sqrt(2.0));
+        worst = std::max(worst, std::abs(x - c.mat()(i, j)));
+        worst_times = std::max(worst_times, std::abs(sum * factor.mat()(i, j) - times.panels(i, j)) /
+                                                std::max(1.0, static_cast<double>(std::abs(factor.mat()(i, j)))));
+        worst_active = std::max(worst_active, std::abs(x * cdf - active.panels(i, j)));
+        worst_slope =
+            std::max(worst_slope, std::abs(cdf + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI) - slope.panels(i, j)));
+      }
+    }
+    const std::string what = std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k);
+    EXPECT_LT(worst, bound(s.k)) << what;
+    EXPECT_LT(worst_times, bound(s.k)) << what;
+    EXPECT_LT(worst_active, 1.2 * bound(s.k)) << what;
+    EXPECT_LT(worst_slope, bound(s.k)) << what;
+    EXPECT_TRUE(c.margin_untouched()) << what;
+  }
+}
+
+TEST(PanelTest, activation_without_a_slope_is_the_same) {
+  Rng rng(7, "gemm");
+  Padded a(13, 20, 0, rng), b(20, 37, 0, rng), any(13, 37, 0, rng);
+  AlignedBuffer<float> packed(static_cast<std::size_t>(packed_size(20, 37)));
+  pack(b.mat(), packed.data());
+  InPanels with(any.mat()), without(any.mat()), slope(any.mat());
+  gemm_gelu(a.mat(), Packed(packed.data(), 20), nullptr, with.panels, slope.panels);
+  gemm_gelu(a.mat(), Packed(packed.data(), 20), nullptr, without.panels, {});
+  for (std::int64_t i = 0; i < 13; ++i) {
+    for (std::int64_t j = 0; j < 37; ++j) ASSERT_EQ(with.panels(i, j), without.panels(i, j));
+  }
+}
+
+TEST(PanelTest, transposed_products_agree_with_plain_loops_for_every_edge) {
+  Rng rng(8, "gemm");
+  for (const Shape& s : shapes()) {
+    Padded a(s.k, s.m, 3, rng), b(s.k, s.n, 5, rng);
+    const InPanels left(a.mat()), right(b.mat());
+    AlignedBuffer<float> scratch(static_cast<std::size_t>(gemm_at_scratch(s.k)));
+    AlignedBuffer<float> packed(static_cast<std::size_t>(packed_size(s.k, s.n)));
+    pack(b.mat(), packed.data());
+    for (const int way : {0, 1, 2, 3}) {  // left in panels, right in panels, packed and added, packed and overwritten
+      Padded c(s.m, s.n, 7, rng);
+      if (way == 0) gemm_at_left_panels(left.panels, b.mat(), c.mat(), scratch.data());
+      if (way == 1) gemm_at_right_panels(a.mat(), right.panels, c.mat(), scratch.data());
+      if (way >= 2) gemm_at_packed(a.mat(), Packed(packed.data(), s.k), c.mat(), way == 2 ? Store::kAdd : Store::kOverwrite);
+      double worst = 0;
+      for (std::int64_t i = 0; i < s.m; ++i) {
+        for (std::int64_t j = 0; j < s.n; ++j) {
+          const double sum = product(
+              s.k, [&](std::int64_t k) { return a.mat()(k, i); }, [&](std::int64_t k) { return b.mat()(k, j); });
+          worst = std::max(worst, std::abs(sum + (way == 3 ? 0.0 : c.before(i, j)) - c.mat()(i, j)));
+        }
+      }
+      EXPECT_LT(worst, bound(s.k)) << s.m << " x " << s.n << " x " << s.k << " way " << way;
+      EXPECT_TRUE(c.margin_untouched()) << s.m << " x " << s.n << " x " << s.k << " way " << way;
+    }
+  }
+}
+
+TEST(PanelTest, column_sums_agree_with_plain_loops) {
+  Rng rng(9, "gemm");
+  for (const std::int64_t rows : {1, 2, 7, 96}) {
+    for (const std::int64_t cols : {1, 8, 15, 16, 17, 31, 33, 64}) {
+      Padded a(rows, cols, 0, rng);
+      const InPanels panels(a.mat());
+      std::vector<float> sums(static_cast<std::size_t>(cols), 2.0f);
+      add_panel_sums(panels.panels, sums.data());
+      for (std::int64_t j = 0; j < cols; ++j) {
+        double sum = 2;
+        for (std::int64_t r = 0; r < rows; ++r) sum += static_cast<double>(a.mat()(r, j));
+        EXPECT_NEAR(sums[static_cast<std::size_t>(j)], sum, 1e-4) << rows << " x " << cols;
       }
     }
   }
