@@ -12,14 +12,20 @@
 namespace locus::kernels {
 namespace {
 
-constexpr std::int64_t kTileFloats = 1 << 16;  // a tile of scores: 256 kB, half of the second-level cache
+constexpr std::int64_t kTileFloats =
+    1 << 18;  // a tile of scores: 1 MB; with less, keys of 4096 tokens are fetched too often
 constexpr std::int64_t kMaxTileRows = 96;
 constexpr std::int64_t kBackwardCols = 192;
+constexpr std::int64_t kBackwardStride =
+    kBackwardCols + kPanel;  // not a power of two: rows spread over the sets of the cache
 
 std::int64_t forward_rows(std::int64_t keys) {
   const std::int64_t rows = kTileFloats / std::max<std::int64_t>(padded(keys), 1) / kRowBlock * kRowBlock;
   return std::clamp<std::int64_t>(rows, kRowBlock, kMaxTileRows);
 }
+
+// A stride that is no power of two, see kBackwardStride.
+std::int64_t score_stride(std::int64_t keys) { return padded(keys) + kPanel; }
 
 // Hands out consecutive pieces of the scratch, each on a cache line.
 class Pieces {
@@ -97,11 +103,11 @@ std::int64_t pattern_stride(std::int64_t keys) { return padded(keys); }
 
 std::int64_t attention_scratch(std::int64_t queries, std::int64_t keys, std::int64_t head_width) {
   const std::int64_t wide = padded(head_width);
-  const std::int64_t forward = padded(keys) * head_width + keys * wide + forward_rows(keys) * (padded(keys) + wide);
+  const std::int64_t forward = padded(keys) * head_width + keys * wide + forward_rows(keys) * (score_stride(keys) + wide);
   const std::int64_t rows = kMaxTileRows;
   const std::int64_t cols = kBackwardCols;
   const std::int64_t backward =
-      2 * padded(keys) * head_width + cols * wide + queries * wide + 3 * rows * cols + queries + 2 * gemm_at_scratch(rows);
+      2 * padded(keys) * head_width + cols * wide + 3 * queries * wide + 3 * rows * kBackwardStride + queries;
   return std::max(forward, backward) + 32 * kPanel;
 }
 
@@ -111,7 +117,7 @@ void attention_forward(const AttentionShape& s, const AttentionForward& io, floa
   float* kt = pieces.take(padded(s.keys) * d);
   float* v = pieces.take(s.keys * padded(d));
   const std::int64_t tile_rows = forward_rows(s.keys);
-  const Mat own_scores(pieces.take(tile_rows * padded(s.keys)), tile_rows, padded(s.keys));
+  const Mat own_scores(pieces.take(tile_rows * score_stride(s.keys)), tile_rows, padded(s.keys), score_stride(s.keys));
   const bool keeps = io.pattern.data != nullptr;
   const bool changes = s.dropout > 0 || io.tap != nullptr;  // after the softmax that is kept
   const Mat q_scaled(pieces.take(tile_rows * d), tile_rows, d);
@@ -150,17 +156,22 @@ void attention_backward(const AttentionShape& s, const AttentionBackward& io, fl
   float* vt = pieces.take(padded(s.keys) * d);
   float* k_block = pieces.take(kBackwardCols * wide);
   const Mat q_scaled(pieces.take(s.queries * d), s.queries, d);
-  const Mat p_tile(pieces.take(kMaxTileRows * kBackwardCols), kMaxTileRows, kBackwardCols);
-  const Mat ds_tile(pieces.take(kMaxTileRows * kBackwardCols), kMaxTileRows, kBackwardCols);
-  const Mat dropped_tile(pieces.take(kMaxTileRows * kBackwardCols), kMaxTileRows, kBackwardCols);
+  const auto take_tile = [&] {
+    return Mat(pieces.take(kMaxTileRows * kBackwardStride), kMaxTileRows, kBackwardCols, kBackwardStride);
+  };
+  const Mat p_tile = take_tile();
+  const Mat ds_tile = take_tile();
+  const Mat dropped_tile = take_tile();
   float* delta = pieces.take(s.queries);
-  float* at_scratch = pieces.take(gemm_at_scratch(kMaxTileRows));
+  float* q_packed = pieces.take(s.queries * wide);
+  float* dout_packed = pieces.take(s.queries * wide);
 
   if (io.pattern.data == nullptr) pack_transposed(io.k, kt);
   pack_transposed(io.v, vt);
   scaled_copy(io.q, s.scale, q_scaled);
+  pack(q_scaled, q_packed);
+  pack(io.dout, dout_packed);
   for (std::int64_t r = 0; r < s.queries; ++r) delta[r] = dot(io.dout.row(r), io.out.row(r), d);
-  for (std::int64_t r = 0; r < s.queries; ++r) std::fill_n(io.dq.row(r), d, 0.0f);
   for (std::int64_t c0 = 0; c0 < s.keys; c0 += kBackwardCols) {
     const std::int64_t cols = std::min(kBackwardCols, s.keys - c0);
     pack(io.k.row_block(c0, cols), k_block);
@@ -193,9 +204,9 @@ void attention_backward(const AttentionShape& s, const AttentionBackward& io, fl
       drop(s, tile, ds);
       softmax_gradient(p, delta + r0, ds);
       const Store store = first ? Store::kOverwrite : Store::kAdd;
-      gemm_at(used, dout, dv, store, at_scratch);
-      gemm_at(ds, q, dk, store, at_scratch);
-      gemm(ds, Packed(k_block, cols), dq, Store::kAdd);
+      gemm_at_packed(used, Packed(dout_packed, s.queries).rows_from(r0), dv, store);
+      gemm_at_packed(ds, Packed(q_packed, s.queries).rows_from(r0), dk, store);
+      gemm(ds, Packed(k_block, cols), dq, c0 == 0 ? Store::kOverwrite : Store::kAdd);
       if (io.terms != nullptr && io.terms->biases_scores()) io.terms->score_bias_backward(tile, q, ds, dq);
       first = false;
     }

@@ -50,8 +50,7 @@ void Embedding::gather(const Microbatch& batch, ConstMat table, ConstMat positio
       float* row = out.row(b * s_.tokens + t);
       const float* start = table.row(token_here.variant);
       if (positions.data != nullptr) {
-        const float* p = positions.row(t);
-        for (std::int64_t k = 0; k < out.cols; ++k) row[k] = start[k] + p[k];
+        kernels::sum_of(start, positions.row(t), row, out.cols);
       } else {
         std::copy_n(start, out.cols, row);
       }

@@ -233,7 +233,7 @@ void EncoderPass::position_input(const Prepared& prepared, std::int64_t layer, c
   }
   const ConstMat table = prepared.positions(layer);
   if (table.data == nullptr) return;
-  for (std::int64_t n = 0; n < h.rows; ++n) kernels::axpy(1.0f, table.row(n % s_.tokens), h.row(n), h.cols);
+  for (std::int64_t b = 0; b < batch.sequences; ++b) kernels::add_rows(table, h.row_block(b * s_.tokens, s_.tokens));
   input_dropout(batch, step, layer, h);
 }
 
@@ -296,8 +296,8 @@ void EncoderPass::position_backward(const Prepared& prepared, std::int64_t layer
   if (prepared.positions(layer).data == nullptr) return;
   input_dropout(batch, step, layer, dh);
   const Mat dtable = scratch_.dq.mat(s_.tokens, s_.width());
-  for (std::int64_t t = 0; t < s_.tokens; ++t) std::fill_n(dtable.row(t), s_.width(), 0.0f);
-  for (std::int64_t n = 0; n < dh.rows; ++n) kernels::axpy(1.0f, dh.row(n), dtable.row(n % s_.tokens), dh.cols);
+  kernels::copy_rows(dh.row_block(0, s_.tokens), dtable);
+  for (std::int64_t b = 1; b < batch.sequences; ++b) kernels::add_rows(dh.row_block(b * s_.tokens, s_.tokens), dtable);
   s_.encoding->table_backward(pe_params(prepared, layer), prepared.step(), dtable, pe_grads(layer));
 }
 
