@@ -16,12 +16,13 @@ struct Workload {
   PeData pe_data;
 };
 
-// "lst", "nmar", "fmri", "long", "wide", "guard"; "lst/<encoding>" for the LST shape with another encoding; or a
-// masked regression of any size, as "t=512,d=64,layers=2,batch=1" (heads=1 unless given). ConfigError for other names.
+// "lst", "nmar", "fmri", "long", "wide"; "lst/<encoding>" (also of fmri and long) for that shape with another encoding;
+// "guard/<shape or encoding>", small ones whose instructions are counted; or a masked regression of any size, as
+// "t=512,d=64,layers=2,batch=1" (heads=1 unless given). ConfigError for other names.
 Workload make_workload(const std::string& name);
 
 std::vector<std::string> main_workloads();      // the five of the table
-std::vector<std::string> encoding_workloads();  // every encoding on the LST shape
+std::vector<std::string> encoding_workloads();  // every encoding on the shapes of lst, fmri and long
 
 // Random symbols or values, half of the tokens masked in regressions, random labels in classifications.
 BatchData synthetic_batch(const Workload& workload);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/pe/encoding.h"
+#include "model/pe/offsets.h"
 
 namespace locus {
 
@@ -16,7 +17,11 @@ class AlibiEncoding : public Encoding {
  private:
   PeConfig config_;
   MatrixD coordinates_;
+  bool on_line() const { return coordinates_.cols() == 1 && line_.whole(); }
   std::int64_t heads_;
+  std::int64_t reach_;
+  AxisOffsets line_;              // the first axis
+  std::vector<float> distances_;  // (T, T), of few tokens in space
 };
 
 }  // namespace locus

@@ -5,6 +5,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/gemm.h"
+#include "model/pe/offsets.h"
 
 namespace locus {
 namespace {
@@ -18,101 +19,128 @@ struct RelativeTables {
   float* dvalue = nullptr;
 };
 
-// Works through sums over offsets: scores need q . key_table for every offset once, gradients the scores' gradient summed
-// by offset, so that the heavy part is a matrix product.
-class RelativeTerms : public kernels::AttentionTerms {
+// A table of vectors by axis and offset, and the forms that products need of it, made when first used.
+class VectorTable {
  public:
-  RelativeTerms(const MatrixD& coordinates, std::int64_t radius, std::int64_t head_width, RelativeTables tables)
-      : axes_(coordinates.cols()),
-        radius_(radius),
-        width_(head_width),
-        rows_(axes_ * (2 * radius + 1)),
-        tables_(tables),
-        packed_(
-            static_cast<std::size_t>(std::max(kernels::packed_size(width_, rows_), kernels::packed_size(rows_, width_)))),
-        scratch_(static_cast<std::size_t>(kernels::gemm_at_scratch(kernels::kAnyDepth))) {
-    for (std::int64_t x = 0; x < axes_; ++x) {
-      for (std::int64_t t = 0; t < coordinates.rows(); ++t) positions_.push_back(coordinates(t, x));
+  VectorTable(const float* values, float* gradient, std::int64_t rows, std::int64_t width)
+      : values_(values), gradient_(gradient), rows_(rows), width_(width) {}
+  bool given() const { return values_ != nullptr; }
+  float* gradient() const { return gradient_; }
+
+  // (width, rows) and (rows, width).
+  kernels::Packed transposed() {
+    if (transposed_.size() == 0) {
+      transposed_ = AlignedBuffer<float>(static_cast<std::size_t>(kernels::packed_size(width_, rows_)));
+      kernels::pack_transposed({values_, rows_, width_}, transposed_.data());
     }
-    tokens_ = coordinates.rows();
+    return {transposed_.data(), width_};
   }
-
-  bool biases_scores() const override { return true; }
-  bool adds_to_output() const override { return tables_.value != nullptr; }
-
-  void score_bias(const AttentionTile& tile, ConstMat q, Mat scores) const override {
-    kernels::pack_transposed({tables_.key, rows_, width_}, packed_.data());
-    const Mat by_offset = offsets(tile.rows);
-    kernels::gemm(q, kernels::Packed(packed_.data(), width_), by_offset, kernels::Store::kOverwrite);
-    for_pairs(tile, [&](std::int64_t r, std::int64_t c, std::int64_t o) { scores(r, c) += by_offset(r, o); });
-  }
-
-  void score_bias_backward(const AttentionTile& tile, ConstMat q, ConstMat dscores, Mat dq) override {
-    const Mat by_offset = sum_by_offset(tile, dscores);
-    kernels::pack({tables_.key, rows_, width_}, packed_.data());
-    kernels::gemm(by_offset, kernels::Packed(packed_.data(), rows_), dq, kernels::Store::kAdd);
-    if (tables_.dkey != nullptr) add_outer(by_offset, q, tables_.dkey);
-  }
-
-  void add_to_output(const AttentionTile& tile, ConstMat pattern, Mat out) const override {
-    const Mat by_offset = sum_by_offset(tile, pattern);
-    kernels::pack({tables_.value, rows_, width_}, packed_.data());
-    kernels::gemm(by_offset, kernels::Packed(packed_.data(), rows_), out, kernels::Store::kAdd);
-  }
-
-  void add_to_output_backward(const AttentionTile& tile, ConstMat pattern, ConstMat dout, Mat dpattern) override {
-    if (tables_.dvalue != nullptr) add_outer(sum_by_offset(tile, pattern), dout, tables_.dvalue);
-    kernels::pack_transposed({tables_.value, rows_, width_}, packed_.data());
-    const Mat by_offset = offsets(tile.rows);
-    kernels::gemm(dout, kernels::Packed(packed_.data(), width_), by_offset, kernels::Store::kOverwrite);
-    for_pairs(tile, [&](std::int64_t r, std::int64_t c, std::int64_t o) { dpattern(r, c) += by_offset(r, o); });
+  kernels::Packed plain() {
+    if (plain_.size() == 0) {
+      plain_ = AlignedBuffer<float>(static_cast<std::size_t>(kernels::packed_size(rows_, width_)));
+      kernels::pack({values_, rows_, width_}, plain_.data());
+    }
+    return {plain_.data(), rows_};
   }
 
  private:
-  Mat offsets(std::int64_t rows) const {
-    if (static_cast<std::int64_t>(by_offset_.size()) < rows * rows_)
-      by_offset_ = AlignedBuffer<float>(static_cast<std::size_t>(rows * rows_));
-    return {by_offset_.data(), rows, rows_};
+  const float* values_;
+  float* gradient_;
+  std::int64_t rows_;
+  std::int64_t width_;
+  AlignedBuffer<float> transposed_, plain_;
+};
+
+// A tile meets few of the offsets, so all products run over those alone: scores need q . key_table once for each, gradients
+// the scores' gradient summed by offset.
+class RelativeTerms : public kernels::AttentionTerms {
+ public:
+  RelativeTerms(const MatrixD& coordinates, std::int64_t radius, std::int64_t head_width, RelativeTables tables)
+      : radius_(radius),
+        width_(head_width),
+        keys_(tables.key, tables.dkey, coordinates.cols() * (2 * radius + 1), head_width),
+        values_(tables.value, tables.dvalue, coordinates.cols() * (2 * radius + 1), head_width),
+        scratch_(static_cast<std::size_t>(kernels::gemm_at_scratch(kernels::kAnyDepth))) {
+    for (std::int64_t x = 0; x < coordinates.cols(); ++x) axes_.emplace_back(coordinates, x, radius);
   }
 
-  // Calls body(row, column, table row) for every pair of the tile and every axis.
+  bool biases_scores() const override { return true; }
+  bool adds_to_output() const override { return values_.given(); }
+
+  void score_bias(const AttentionTile& tile, ConstMat q, Mat scores) const override { add_products(tile, q, keys_, scores); }
+
+  void score_bias_backward(const AttentionTile& tile, ConstMat q, ConstMat dscores, Mat dq) override {
+    for_axes(tile, [&](const AxisOffsets& axis, const Slice& s) {
+      const Mat sums = sum_by_offset(tile, axis, s, dscores);
+      kernels::gemm(sums, keys_.plain().rows_from(s.row), dq, kernels::Store::kAdd);
+      add_outer(sums, q, s, keys_.gradient());
+    });
+  }
+
+  void add_to_output(const AttentionTile& tile, ConstMat pattern, Mat out) const override {
+    for_axes(tile, [&](const AxisOffsets& axis, const Slice& s) {
+      const Mat sums = sum_by_offset(tile, axis, s, pattern);
+      kernels::gemm(sums, values_.plain().rows_from(s.row), out, kernels::Store::kAdd);
+    });
+  }
+
+  void add_to_output_backward(const AttentionTile& tile, ConstMat pattern, ConstMat dout, Mat dpattern) override {
+    for_axes(tile, [&](const AxisOffsets& axis, const Slice& s) {
+      if (values_.gradient() != nullptr) add_outer(sum_by_offset(tile, axis, s, pattern), dout, s, values_.gradient());
+    });
+    add_products(tile, dout, values_, dpattern);
+  }
+
+ private:
+  // Rows of a table: those of the offsets that a tile meets along an axis.
+  struct Slice {
+    std::int64_t row, count;
+    std::int64_t zero;  // where offset 0 stands, counted from `row`
+  };
+
   template <class Body>
-  void for_pairs(const AttentionTile& tile, Body&& body) const {
-    const auto limit = static_cast<double>(radius_);
-    for (std::int64_t x = 0; x < axes_; ++x) {
-      const double* p = positions_.data() + x * tokens_;
-      const std::int64_t first = x * (2 * radius_ + 1) + radius_;
-      for (std::int64_t r = 0; r < tile.rows; ++r) {
-        const double at = p[tile.query_pos[r]];
-        for (std::int64_t c = 0; c < tile.cols; ++c) {
-          const double offset = std::clamp(std::nearbyint(p[tile.col0 + c] - at), -limit, limit);
-          body(r, c, first + static_cast<std::int64_t>(offset));
-        }
-      }
+  void for_axes(const AttentionTile& tile, Body&& body) const {
+    for (std::size_t x = 0; x < axes_.size(); ++x) {
+      const OffsetRange range = axes_[x].range(tile);
+      const std::int64_t first = static_cast<std::int64_t>(x) * (2 * radius_ + 1);
+      body(axes_[x], Slice{first + radius_ + range.low, range.count(), -range.low});
     }
   }
 
-  Mat sum_by_offset(const AttentionTile& tile, ConstMat values) const {
-    const Mat sums = offsets(tile.rows);
-    std::fill_n(sums.data, tile.rows * rows_, 0.0f);
-    for_pairs(tile, [&](std::int64_t r, std::int64_t c, std::int64_t o) { sums(r, o) += values(r, c); });
+  Mat by_offset(std::int64_t rows, std::int64_t count) const {
+    if (static_cast<std::int64_t>(by_offset_.size()) < rows * count)
+      by_offset_ = AlignedBuffer<float>(static_cast<std::size_t>(rows * count));
+    return {by_offset_.data(), rows, count};
+  }
+
+  // scores(r, c) += vectors(r) . table(offset of the pair). Packed columns begin at whole panels.
+  void add_products(const AttentionTile& tile, ConstMat vectors, VectorTable& table, Mat scores) const {
+    for_axes(tile, [&](const AxisOffsets& axis, const Slice& s) {
+      const std::int64_t before = s.row % kernels::panel_columns();
+      const Mat products = by_offset(tile.rows, before + s.count);
+      kernels::gemm(vectors, table.transposed().cols_from(s.row - before), products, kernels::Store::kOverwrite);
+      for (std::int64_t r = 0; r < tile.rows; ++r) axis.add(tile, r, products.row(r) + before + s.zero, scores.row(r));
+    });
+  }
+
+  Mat sum_by_offset(const AttentionTile& tile, const AxisOffsets& axis, const Slice& s, ConstMat values) const {
+    const Mat sums = by_offset(tile.rows, s.count);
+    std::fill_n(sums.data, tile.rows * s.count, 0.0f);
+    for (std::int64_t r = 0; r < tile.rows; ++r) axis.sum(tile, r, values.row(r), sums.row(r) + s.zero);
     return sums;
   }
 
-  // table (rows_, width) += sums^T * vectors.
-  void add_outer(ConstMat sums, ConstMat vectors, float* table) const {
-    kernels::gemm_at(sums, vectors, Mat(table, rows_, width_), kernels::Store::kAdd, scratch_.data());
+  // The table's rows += sums^T * vectors.
+  void add_outer(ConstMat sums, ConstMat vectors, const Slice& s, float* table) const {
+    if (table == nullptr) return;
+    kernels::gemm_at(sums, vectors, Mat(table + s.row * width_, s.count, width_), kernels::Store::kAdd, scratch_.data());
   }
 
-  std::int64_t axes_;
   std::int64_t radius_;
   std::int64_t width_;
-  std::int64_t rows_;
-  std::int64_t tokens_ = 0;
-  RelativeTables tables_;
-  std::vector<double> positions_;  // (X, T)
+  std::vector<AxisOffsets> axes_;
+  mutable VectorTable keys_, values_;
   mutable AlignedBuffer<float> by_offset_;
-  mutable AlignedBuffer<float> packed_;
   mutable AlignedBuffer<float> scratch_;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "model/pe/offsets.h"
 
 namespace locus {
 namespace {
@@ -17,14 +18,11 @@ class T5Terms : public kernels::AttentionTerms {
   T5Terms(const MatrixD& coordinates, const PeConfig& config, std::int64_t heads, const float* table, float* dtable)
       : heads_(heads),
         buckets_(config.buckets),
-        axes_(coordinates.cols()),
-        tokens_(coordinates.rows()),
+        reach_(largest_offset(coordinates)),
         table_(table),
-        dtable_(dtable) {
-    for (std::int64_t x = 0; x < axes_; ++x) {
-      for (std::int64_t t = 0; t < tokens_; ++t) positions_.push_back(coordinates(t, x));
-    }
-    reach_ = largest_offset(coordinates);
+        dtable_(dtable),
+        by_offset_(static_cast<std::size_t>(2 * reach_ + 1)) {
+    for (std::int64_t x = 0; x < coordinates.cols(); ++x) axes_.emplace_back(coordinates, x, reach_);
     const std::int64_t limit = config.max_distance > 0 ? config.max_distance : kDefaultMaxDistance;
     for (std::int64_t o = -reach_; o <= reach_; ++o) bucket_of_.push_back(t5_bucket(o, buckets_, limit));
   }
@@ -32,39 +30,38 @@ class T5Terms : public kernels::AttentionTerms {
   bool biases_scores() const override { return true; }
 
   void score_bias(const kernels::AttentionTile& tile, ConstMat, Mat scores) const override {
-    for_pairs(tile, [&](std::int64_t r, std::int64_t c, std::int64_t entry) { scores(r, c) += table_[entry]; });
+    for (std::size_t x = 0; x < axes_.size(); ++x) {
+      const OffsetRange range = axes_[x].range(tile);
+      for (std::int64_t o = range.low; o <= range.high; ++o) *at(o) = table_[entry(x, o, tile.head)];
+      for (std::int64_t r = 0; r < tile.rows; ++r) axes_[x].add(tile, r, at(0), scores.row(r));
+    }
   }
 
   void score_bias_backward(const kernels::AttentionTile& tile, ConstMat, ConstMat dscores, Mat) override {
     if (dtable_ == nullptr) return;
-    for_pairs(tile, [&](std::int64_t r, std::int64_t c, std::int64_t entry) { dtable_[entry] += dscores(r, c); });
+    for (std::size_t x = 0; x < axes_.size(); ++x) {
+      const OffsetRange range = axes_[x].range(tile);
+      std::fill(at(range.low), at(range.high) + 1, 0.0f);
+      for (std::int64_t r = 0; r < tile.rows; ++r) axes_[x].sum(tile, r, dscores.row(r), at(0));
+      for (std::int64_t o = range.low; o <= range.high; ++o) dtable_[entry(x, o, tile.head)] += *at(o);
+    }
   }
 
  private:
-  template <class Body>
-  void for_pairs(const kernels::AttentionTile& tile, Body&& body) const {
-    for (std::int64_t x = 0; x < axes_; ++x) {
-      const double* p = positions_.data() + x * tokens_;
-      for (std::int64_t r = 0; r < tile.rows; ++r) {
-        const double at = p[tile.query_pos[r]];
-        for (std::int64_t c = 0; c < tile.cols; ++c) {
-          const auto offset = static_cast<std::int64_t>(std::nearbyint(p[tile.col0 + c] - at));
-          const std::int64_t bucket = bucket_of_[static_cast<std::size_t>(std::clamp(offset, -reach_, reach_) + reach_)];
-          body(r, c, (x * buckets_ + bucket) * heads_ + tile.head);
-        }
-      }
-    }
+  float* at(std::int64_t offset) const { return by_offset_.data() + reach_ + offset; }
+  std::int64_t entry(std::size_t axis, std::int64_t offset, std::int64_t head) const {
+    const std::int64_t bucket = bucket_of_[static_cast<std::size_t>(offset + reach_)];
+    return (static_cast<std::int64_t>(axis) * buckets_ + bucket) * heads_ + head;
   }
 
   std::int64_t heads_;
   std::int64_t buckets_;
-  std::int64_t axes_;
-  std::int64_t tokens_;
-  std::int64_t reach_ = 0;
+  std::int64_t reach_;
   const float* table_;
   float* dtable_;
-  std::vector<double> positions_;
+  std::vector<AxisOffsets> axes_;
   std::vector<std::int64_t> bucket_of_;
+  mutable std::vector<float> by_offset_;  // of the tile at hand
 };
 
 }  // namespace
