@@ -54,7 +54,7 @@ void BenchEngine::train() {
   context.seed = derive_seed(1, "bench/step", static_cast<std::uint64_t>(step_));
   prepared_.update(params_.data(), {true, context.seed}, &pool_);
   runner_->run(prepared_, batch_, context);
-  optimizer_.update(step_++, runner_->gradients(), params_.data(), {});
+  optimizer_.update(step_++, runner_->gradients(), params_.data(), {}, &pool_);
 }
 
 void BenchEngine::infer() {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "core/error.h"
 #include "kernels/optimizer.h"
@@ -44,6 +45,17 @@ double factor_for(const std::vector<Rule>& rules, const std::string& name) {
   return 1;
 }
 
+constexpr std::int64_t kPieceFloats = 1 << 16;
+
+template <class Body>
+void for_each(ThreadPool* pool, std::size_t n, Body&& body) {
+  if (pool != nullptr) {
+    pool->run(static_cast<int>(n), [&](int i, int) { body(static_cast<std::size_t>(i)); });
+  } else {
+    for (std::size_t i = 0; i < n; ++i) body(i);
+  }
+}
+
 }  // namespace
 
 bool matches_pattern(std::string_view pattern, std::string_view name) {
@@ -78,50 +90,59 @@ double scheduled_lr(const OptimConfig& c, std::int64_t step) {
 
 Optimizer::Optimizer(const OptimConfig& config, const ParamLayout& layout)
     : config_(config), layout_(layout), groups_(tensor_groups(config, layout)) {
+  for (std::size_t i = 0; i < layout.slots().size(); ++i) {
+    const TensorSlot& s = layout.slots()[i];
+    if (!s.trained) continue;
+    for (std::int64_t first = 0; first < s.size; first += kPieceFloats)
+      pieces_.push_back({i, s.offset + first, std::min(kPieceFloats, s.size - first)});
+  }
   const auto n = static_cast<std::size_t>(layout.floats());
   const bool adam = config.kind != OptimizerKind::kSgd;
   if (adam || config.momentum > 0) moment1_ = AlignedBuffer<float>(n);
   if (adam) moment2_ = AlignedBuffer<float>(n);
 }
 
-double Optimizer::gradient_norm(const float* grads) const {
-  double total = 0;
-  for (const TensorSlot& s : layout_.slots()) {
-    if (s.trained) total += kernels::sum_of_squares(grads + s.offset, s.size);
-  }
-  return std::sqrt(total);
+double Optimizer::gradient_norm(const float* grads, ThreadPool* pool) const {
+  std::vector<double> squares(pieces_.size());
+  for_each(pool, pieces_.size(),
+           [&](std::size_t i) { squares[i] = kernels::sum_of_squares(grads + pieces_[i].offset, pieces_[i].size); });
+  return std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
 }
 
-double Optimizer::update(std::int64_t step, const float* grads, float* params, const std::vector<bool>& skip) {
-  const double norm = gradient_norm(grads);
-  float scale = 1;
-  if (config_.clip_norm > 0) scale = static_cast<float>(std::min(1.0, config_.clip_norm / (norm + 1e-6)));
+void Optimizer::update_piece(const Piece& piece, std::int64_t step, float scale, const float* grads, float* params) {
   const double lr = scheduled_lr(config_, step);
   const auto t = static_cast<double>(step + 1);
-  for (std::size_t i = 0; i < layout_.slots().size(); ++i) {
-    const TensorSlot& s = layout_.slots()[i];
-    if (!s.trained || (!skip.empty() && skip[i])) continue;
-    const auto rate = static_cast<float>(lr * groups_[i].lr_factor);
-    const auto decay = static_cast<float>(config_.weight_decay * groups_[i].decay_factor);
-    if (config_.kind == OptimizerKind::kSgd) {
-      const kernels::SgdUpdate u{rate, static_cast<float>(config_.momentum), decay, scale, step == 0};
-      kernels::sgd_update(u, params + s.offset, grads + s.offset,
-                          config_.momentum > 0 ? moment1_.data() + s.offset : nullptr, s.size);
-      continue;
-    }
-    kernels::AdamUpdate u;
-    u.lr = rate;
-    u.beta1 = static_cast<float>(config_.beta1);
-    u.beta2 = static_cast<float>(config_.beta2);
-    u.eps = static_cast<float>(config_.eps);
-    u.weight_decay = decay;
-    u.decoupled = config_.kind == OptimizerKind::kAdamW;
-    u.correction1 = 1 - std::pow(config_.beta1, t);
-    u.correction2 = 1 - std::pow(config_.beta2, t);
-    u.gradient_scale = scale;
-    kernels::adam_update(u, {params + s.offset, grads + s.offset, moment1_.data() + s.offset, moment2_.data() + s.offset},
-                         s.size);
+  const TensorGroup& group = groups_[piece.slot];
+  const auto rate = static_cast<float>(lr * group.lr_factor);
+  const auto decay = static_cast<float>(config_.weight_decay * group.decay_factor);
+  float* param = params + piece.offset;
+  const float* gradient = grads + piece.offset;
+  if (config_.kind == OptimizerKind::kSgd) {
+    const kernels::SgdUpdate u{rate, static_cast<float>(config_.momentum), decay, scale, step == 0};
+    kernels::sgd_update(u, param, gradient, config_.momentum > 0 ? moment1_.data() + piece.offset : nullptr, piece.size);
+    return;
   }
+  kernels::AdamUpdate u;
+  u.lr = rate;
+  u.beta1 = static_cast<float>(config_.beta1);
+  u.beta2 = static_cast<float>(config_.beta2);
+  u.eps = static_cast<float>(config_.eps);
+  u.weight_decay = decay;
+  u.decoupled = config_.kind == OptimizerKind::kAdamW;
+  u.correction1 = 1 - std::pow(config_.beta1, t);
+  u.correction2 = 1 - std::pow(config_.beta2, t);
+  u.gradient_scale = scale;
+  kernels::adam_update(u, {param, gradient, moment1_.data() + piece.offset, moment2_.data() + piece.offset}, piece.size);
+}
+
+double Optimizer::update(std::int64_t step, const float* grads, float* params, const std::vector<bool>& skip,
+                         ThreadPool* pool) {
+  const double norm = gradient_norm(grads, pool);
+  float scale = 1;
+  if (config_.clip_norm > 0) scale = static_cast<float>(std::min(1.0, config_.clip_norm / (norm + 1e-6)));
+  for_each(pool, pieces_.size(), [&](std::size_t i) {
+    if (skip.empty() || !skip[pieces_[i].slot]) update_piece(pieces_[i], step, scale, grads, params);
+  });
   return norm;
 }
 

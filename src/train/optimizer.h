@@ -7,6 +7,7 @@
 
 #include "config/run_config.h"
 #include "core/matrix.h"
+#include "core/parallel.h"
 #include "model/layout.h"
 
 namespace locus {
@@ -29,10 +30,11 @@ class Optimizer {
   Optimizer(const OptimConfig& config, const ParamLayout& layout);
 
   // One update with gradients `grads`; `skip` (one flag a tensor, may be empty) leaves tensors as they are.
-  // Returns the gradient's norm over trained tensors before clipping.
-  double update(std::int64_t step, const float* grads, float* params, const std::vector<bool>& skip);
+  // Returns the gradient's norm over trained tensors before clipping. A pool shares the work; the result is the same.
+  double update(std::int64_t step, const float* grads, float* params, const std::vector<bool>& skip,
+                ThreadPool* pool = nullptr);
 
-  double gradient_norm(const float* grads) const;
+  double gradient_norm(const float* grads, ThreadPool* pool = nullptr) const;
 
   // Moments, for checkpoints; empty where the optimiser has none.
   AlignedBuffer<float>& moment1() { return moment1_; }
@@ -40,8 +42,16 @@ class Optimizer {
   const std::vector<TensorGroup>& groups() const { return groups_; }
 
  private:
+  // A stretch of a trained tensor, the work of one task.
+  struct Piece {
+    std::size_t slot;
+    std::int64_t offset, size;
+  };
+  void update_piece(const Piece& piece, std::int64_t step, float scale, const float* grads, float* params);
+
   OptimConfig config_;
   const ParamLayout& layout_;
+  std::vector<Piece> pieces_;
   std::vector<TensorGroup> groups_;
   AlignedBuffer<float> moment1_, moment2_;
 };

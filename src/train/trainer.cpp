@@ -240,10 +240,10 @@ void Trainer::one_step() {
   step.seed = step_seed();
   prepared_.update(params_.data(), {true, step.seed}, &pool_);
   const StepResult result = runner_.run(prepared_, batch_, step);
-  const double norm = optimizer_.gradient_norm(runner_.gradients());
+  const double norm = optimizer_.gradient_norm(runner_.gradients(), &pool_);
   if (!std::isfinite(result.loss) || !std::isfinite(norm)) diverged(result.loss, norm);
   const bool frozen = config_.train.freeze_pe_after >= 0 && at_.epoch >= config_.train.freeze_pe_after;
-  optimizer_.update(at_.step, runner_.gradients(), params_.data(), frozen ? pe_slots_ : std::vector<bool>{});
+  optimizer_.update(at_.step, runner_.gradients(), params_.data(), frozen ? pe_slots_ : std::vector<bool>{}, &pool_);
   if (config_.train.pe_norm_clamp > 0) clamp_pe();
   at_.last_norm = norm;
   at_.epoch_loss += result.loss * static_cast<double>(batch_.count);
