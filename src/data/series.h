@@ -50,9 +50,9 @@ struct RegionSeries {
 };
 
 // Files, globs or manifest to runs (frames after skip_frames), oriented and matched, hemisphere chosen, coverage listed.
-// Orientation "auto" asks in this order: names of one axis, the atlas's size, the axis that is equal in all runs while
-// the other is not; else the longer axis is time and a note says so.
-// Subjects: see subjects.h. Order of the regions: atlas_match.h. Columns that are no tokens: series_columns.h.
+// Orientation "auto" asks in this order: names of one axis (or what a table calls them), the atlas's size, the axis that is
+// equal in all runs while the other is not; else the longer axis is time and a note says so. Subjects: see subjects.h. Order
+// of the regions: atlas_match.h. Columns that are no tokens: series_columns.h.
 RegionSeries read_series(const SeriesConfig& config);
 
 // Whether a file is a table with the columns subject and path.

@@ -22,6 +22,10 @@ constexpr std::array<std::string_view, 16> kClockTitles = {
 constexpr std::array<std::string_view, 14> kIdTitles = {
     "id",        "subject",   "subjectid", "subid", "participant", "participantid", "patient",
     "patientid", "sessionid", "session",   "runid", "trialid",     "personid",      "subjectnumber"};
+// A column so called numbers or names the rows: they are the tokens.
+constexpr std::array<std::string_view, 18> kTokenTitles = {
+    "region",  "regionid",  "regionname",  "roi",       "roiid", "roiname", "parcel",   "parcelid", "parcelname",
+    "channel", "channelid", "channelname", "electrode", "gene",  "geneid",  "genename", "nodeid",   "tokenid"};
 // These may as well be signals: left out only when they rise from row to row.
 constexpr std::array<std::string_view, 13> kEitherTitles = {"t",   "n",    "no",   "nr",    "number", "run",  "sample",
                                                             "day", "hour", "year", "month", "date",   "trial"};
@@ -83,7 +87,8 @@ std::set<std::ptrdiff_t> recognised(const NamedMatrix& m, const std::string& pat
   std::set<std::ptrdiff_t> out;
   for (std::size_t c = 0; c < m.column_names.size(); ++c) {
     const std::string title = plain_title(m.column_names[c]);
-    const bool clock = has(kClockTitles, title), id = has(kIdTitles, title);
+    const bool tokens = c == 0 && title_of_tokens(title) && m.row_names.empty();
+    const bool clock = has(kClockTitles, title), id = has(kIdTitles, title) || tokens;
     if ((!clock && !id && !has(kEitherTitles, title)) || in_atlas(m.column_names[c], atlas)) continue;
     const std::vector<double> v = column_of(m.values, static_cast<std::ptrdiff_t>(c));
     const bool fits = rises(v) || ((clock || id) && are_whole(v));
@@ -114,6 +119,7 @@ std::string note_of(const NamedMatrix& m, std::ptrdiff_t c) {
   const std::string title = m.column_names.empty() ? "" : plain_title(m.column_names[static_cast<std::size_t>(c)]);
   const std::size_t different = std::set<double>(v.begin(), v.end()).size();
   const bool people = has(kIdTitles, title) && different > 1 && different < v.size();
+  if (title_of_tokens(title)) return fmt::format("column {} names the rows", name);
   return fmt::format("column {} is left out: no token{}", name, people ? people_hint(different) : "");
 }
 
@@ -124,6 +130,7 @@ void remove_columns(NamedMatrix& m, const std::set<std::ptrdiff_t>& out) {
     const bool names =
         unnamed && m.row_names.empty() && are_whole(v) && std::set<double>(v.begin(), v.end()).size() == v.size();
     for (std::size_t r = 0; names && r < v.size(); ++r) m.row_names.push_back(fmt::format("{:.0f}", v[r]));
+    if (names && !m.column_names.empty()) m.row_title = m.column_names[static_cast<std::size_t>(c)];
   }
   MatrixD kept(m.values.rows(), m.values.cols() - static_cast<std::ptrdiff_t>(out.size()));
   std::vector<std::string> names;
@@ -149,6 +156,8 @@ bool counts(const std::vector<double>& v) {
 }
 
 }  // namespace
+
+bool title_of_tokens(const std::string& title) { return has(kTokenTitles, plain_title(title)); }
 
 std::vector<std::string> take_out_columns(NamedMatrix& matrix, const std::string& path, const SeriesConfig& config,
                                           const Atlas& atlas) {

@@ -17,6 +17,9 @@ namespace locus {
 std::vector<std::string> take_out_columns(NamedMatrix& matrix, const std::string& path, const SeriesConfig& config,
                                           const Atlas& atlas);
 
+// Whether a column of row names with this title says that the rows are tokens: region, roi_id, channel, gene.
+bool title_of_tokens(const std::string& title);
+
 // How the file calls its tokens: names, or else numbers of columns or rows from 1.
 struct TokenTitles {
   std::vector<std::string> titles;

@@ -50,6 +50,7 @@ bool all_in_atlas(const std::vector<std::string>& names, const Atlas& atlas) {
 std::optional<bool> rows_by_names(const NamedMatrix& m, const Atlas& atlas) {
   const bool rows_known = all_in_atlas(m.row_names, atlas), columns_known = all_in_atlas(m.column_names, atlas);
   if (rows_known != columns_known) return rows_known;
+  if (title_of_tokens(m.row_title)) return true;
   if (m.column_step > 0 && m.row_step == 0) return true;
   if (m.row_step > 0 && m.column_step == 0) return false;
   if (real_names(m.column_names)) return false;  // a table's header names its columns; names of rows are samples then

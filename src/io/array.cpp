@@ -82,6 +82,7 @@ FoundArray find_tensor(const fs::path& path, const MatrixOptions& options) {
     wanted = only_array(shapes, path).name;
   }
   const Tensor& t = file.at(wanted);
+  checked_count(t.shape, fmt::format("{}: tensor '{}'", path.string(), wanted), options.limits);
   return {{t.shape, t.to_doubles(), std::string(dtype_name(t.dtype))}, wanted};
 }
 

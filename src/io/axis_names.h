@@ -7,8 +7,8 @@
 
 namespace locus {
 
-// Fills the names of an axis from an array called names, ids, regions, channels, columns and the like that holds as many
-// different texts or whole numbers as the axis is long; texts go before numbers. Nothing where there is none.
+// Fills the names of an axis from an array called names, regions, region_ids, channels, columns and the like that holds as
+// many different texts or whole numbers as the axis is long; texts go before numbers. Nothing where there is none.
 void name_axes(NamedMatrix& matrix, const std::filesystem::path& path, const ReadLimits& limits);
 
 }  // namespace locus

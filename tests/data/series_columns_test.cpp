@@ -101,6 +101,25 @@ TEST_F(SeriesColumnsTest, a_column_that_counts_is_asked_about_whatever_its_title
   EXPECT_NE(message_of([&] { read_series(config("s3.npy").series); }).find("column 3"), std::string::npos);
 }
 
+TEST_F(SeriesColumnsTest, a_first_column_of_regions_says_that_rows_are_tokens) {
+  for (const char* form : {"area", "20"}) {
+    for (const char* title : {"region", "roi_id", "channel"}) {
+      std::string content = std::string(title);
+      for (int f = 0; f < 30; ++f) content += ",t" + std::to_string(f);
+      for (int t : {3, 1, 2}) {
+        content += "\n" + std::string(form) + std::to_string(t);
+        for (int f = 0; f < 30; ++f) content += "," + std::to_string(t * 100 + f * (t + 6) % 29) + ".5";
+      }
+      text("s1.csv", content + "\n");
+      const RegionSeries s = read_series(config("s1.csv").series);
+      EXPECT_TRUE(s.runs[0].tokens_are_rows) << title;
+      EXPECT_EQ(s.names[1], form + std::string("1")) << title;
+      EXPECT_EQ(s.runs[0].frames.rows(), 30) << title;
+      EXPECT_EQ(s.runs[0].frames(0, 0), 300.5) << title;
+    }
+  }
+}
+
 TEST_F(SeriesColumnsTest, totals_are_data) {
   MatrixD m(40, 3);
   for (std::ptrdiff_t f = 1; f < 40; ++f) {

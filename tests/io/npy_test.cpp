@@ -8,7 +8,9 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "io/array.h"
 #include "io/file.h"
+#include "io/safetensors.h"
 #include "tests/io/support.h"
 
 namespace locus {
@@ -34,6 +36,22 @@ void expect_round_trip(std::vector<std::int64_t> shape, std::uint64_t seed) {
   const NdArray array = parse_npy(encode_npy(tensor_view<T>("", shape, values)), "memory");
   EXPECT_EQ(array.shape, shape);
   EXPECT_EQ(array.values, std::vector<double>(values.begin(), values.end()));
+}
+
+TEST(NpyTest, limits_count_doubles_whatever_is_stored) {
+  const std::vector<std::uint8_t> bytes(1000, 1);
+  const io_test::Scratch scratch;
+  MatrixOptions options;
+  options.limits.array_bytes = 7999;
+  write_npy(scratch / "x.npy", tensor_view<std::uint8_t>("x", {100, 10}, bytes));
+  const std::vector<TensorView> arrays = {tensor_view<std::uint8_t>("x", {100, 10}, bytes)};
+  write_npz(scratch / "x.npz", arrays, NpzCompression::kDeflate);
+  write_safetensors(scratch / "x.safetensors", arrays);
+  for (const char* file : {"x.npy", "x.npz", "x.safetensors"}) {
+    EXPECT_NE(io_test::error_text([&] { read_matrix(scratch / file, options); }).find("too large"), std::string::npos)
+        << file;
+    EXPECT_EQ(read_matrix(scratch / file).values.rows(), 100) << file;
+  }
 }
 
 TEST(NpyTest, round_trips_every_type_and_rank) {
