@@ -19,7 +19,9 @@ struct Format {
   const char* extension;
 };
 
-void write_csv_file(const std::filesystem::path& path, const foreign::Named& m) { write_csv(path, m.names, m.values.view()); }
+void write_csv_file(const std::filesystem::path& path, const foreign::Named& m) {
+  write_csv(path, m.names, m.values.view());
+}
 
 void write_rows_csv_file(const std::filesystem::path& path, const foreign::Named& m) {
   MatrixD turned(m.values.cols(), m.values.rows());

@@ -97,8 +97,8 @@ inline std::string doubles_by_columns(const MatrixD& m) {
 
 inline void write_mat_file(const fs::path& path, const Named& m) {
   const auto n = static_cast<std::int32_t>(m.names.size());
-  std::string body = mat_array(6, static_cast<std::int32_t>(m.values.rows()), n, "x",
-                               mat_element(9, doubles_by_columns(m.values)));
+  std::string body =
+      mat_array(6, static_cast<std::int32_t>(m.values.rows()), n, "x", mat_element(9, doubles_by_columns(m.values)));
   if (m.numbers) {
     std::string ids;
     for (const double v : as_numbers(m.names)) put(ids, v);
@@ -215,11 +215,12 @@ inline std::string cifti_bytes(const std::string& xml, std::int64_t columns, std
 
 // Parcels x time, as a ptseries is.
 inline void write_cifti_file(const fs::path& path, const Named& m) {
-  std::string xml = "<CIFTI Version=\"2\"><Matrix><MatrixIndicesMap AppliesToMatrixDimension=\"0\" "
-                    "IndicesMapToDataType=\"CIFTI_INDEX_TYPE_SERIES\" NumberOfSeriesPoints=\"" +
-                    std::to_string(m.values.rows()) +
-                    "\" SeriesStart=\"0\" SeriesStep=\"1\" SeriesExponent=\"0\" SeriesUnit=\"SECOND\"/><MatrixIndicesMap "
-                    "AppliesToMatrixDimension=\"1\" IndicesMapToDataType=\"CIFTI_INDEX_TYPE_PARCELS\">";
+  std::string xml =
+      "<CIFTI Version=\"2\"><Matrix><MatrixIndicesMap AppliesToMatrixDimension=\"0\" "
+      "IndicesMapToDataType=\"CIFTI_INDEX_TYPE_SERIES\" NumberOfSeriesPoints=\"" +
+      std::to_string(m.values.rows()) +
+      "\" SeriesStart=\"0\" SeriesStep=\"1\" SeriesExponent=\"0\" SeriesUnit=\"SECOND\"/><MatrixIndicesMap "
+      "AppliesToMatrixDimension=\"1\" IndicesMapToDataType=\"CIFTI_INDEX_TYPE_PARCELS\">";
   for (const std::string& t : m.names) xml += "<Parcel Name=\"" + t + "\"/>";
   xml += "</MatrixIndicesMap></Matrix></CIFTI>";
   write_file_atomic(path, cifti_bytes(xml, m.values.rows(), m.values.cols(), 64) + doubles_by_columns(m.values));
