@@ -91,12 +91,12 @@ Workload with_encoding(Workload w, const std::string& name, const std::string& k
 
 // Small forms of the workloads, for counting instructions under valgrind.
 Workload guard(const std::string& name, const std::string& of) {
-  if (of == "lst") return symbols(name, {16, 160, 3, 1, 8});
-  if (of == "nmar") return masked(name, {50, 64, 2, 1, 4});
-  if (of == "fmri") return masked(name, {360, 64, 2, 1, 1});
-  if (of == "wide") return averaged(name, {64, 512, 1, 8, 2});
+  if (of == "lst") return symbols(name, {16, 32, 2, 1, 8});
+  if (of == "nmar") return masked(name, {50, 32, 1, 1, 2});
+  if (of == "fmri") return masked(name, {360, 16, 1, 1, 1});
+  if (of == "wide") return averaged(name, {64, 128, 1, 8, 1});
   if (std::find(kPeKindNames.begin(), kPeKindNames.end(), of) == kPeKindNames.end()) unknown(name);
-  return with_encoding(masked(name, {200, 64, 2, 1, 1}), name, of);
+  return with_encoding(masked(name, {100, 16, 1, 1, 1}), name, of);
 }
 
 Workload parse_sizes(const std::string& name) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include <sys/wait.h>
@@ -75,8 +76,21 @@ TEST(BenchTest, every_encoding_has_a_workload_that_runs) {
   }
 }
 
+TEST(BenchTest, instructions_are_kept_for_every_shape_and_encoding) {
+  std::set<std::string> names = {"lst", "nmar", "fmri", "wide"};
+  for (const std::string_view kind : locus::kPeKindNames) names.insert(std::string(kind));
+  std::ifstream file(std::string(LOCUS_SOURCE_DIR) + "/bench/instructions.json");
+  const auto all = nlohmann::json::parse(file);
+  for (const auto& [build, kept] : all.items()) {
+    std::set<std::string> have;
+    for (const auto& [name, count] : kept.items()) have.insert(name);
+    EXPECT_EQ(have, names) << build;
+  }
+  for (const std::string& name : names) EXPECT_EQ(bench("--alone guard/" + name).code, 0) << name;
+}
+
 TEST(BenchTest, unknown_workloads_are_a_usage_error) {
-  for (const char* name : {"lts", "lst/rotry", "t=0,d=4", "t=5,q=2", "t=x"}) {
+  for (const char* name : {"lts", "lst/rotry", "nmar/t5", "guard/long", "long/laplacian", "t=0,d=4", "t=5,q=2", "t=x"}) {
     const Ran r = bench(std::string("-w ") + name);
     EXPECT_EQ(r.code, 2) << r.out;
     EXPECT_NE(r.out.find("unknown workload"), std::string::npos) << r.out;
