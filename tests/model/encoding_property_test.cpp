@@ -232,6 +232,33 @@ TEST(LaplacianPropertyTest, columns_are_eigenvectors_by_rising_eigenvalue) {
   EXPECT_GT(values.front(), 1e-6) << "the constant one is left out";
 }
 
+TEST(LaplacianPropertyTest, equal_eigenvalues_give_the_same_vectors_whatever_the_rounding) {
+  const std::int64_t side = 4, n = side * side;
+  Rng rng(3, "rounding");
+  MatrixD exact(n, n), rounded(n, n);
+  for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int64_t j = 0; j < i; ++j) {
+      const bool joined = i / side == j / side || i % side == j % side;  // a square's symmetries make eigenvalues equal
+      exact(i, j) = exact(j, i) = joined ? 1 : 0;
+      rounded(i, j) = rounded(j, i) = exact(i, j) * (1 + 1e-14 * rng.normal());
+    }
+  }
+  const MatrixD one = laplacian_eigenvectors(exact, 8), other = laplacian_eigenvectors(rounded, 8);
+  for (std::int64_t k = 0; k < 8; ++k) {
+    double norm = 0;
+    for (std::int64_t t = 0; t < n; ++t) {
+      ASSERT_NEAR(one(t, k), other(t, k), 1e-9) << t << " " << k;
+      norm += one(t, k) * one(t, k);
+    }
+    EXPECT_NEAR(norm, n, 1e-9);
+    for (std::int64_t other_k = 0; other_k < k; ++other_k) {
+      double product = 0;
+      for (std::int64_t t = 0; t < n; ++t) product += one(t, k) * one(t, other_k);
+      EXPECT_NEAR(product, 0, 1e-9) << k << " " << other_k;
+    }
+  }
+}
+
 TEST(LaplacianPropertyTest, signs_flip_in_training_only_and_evaluation_takes_them_as_they_are) {
   PeConfig c;
   c.kind = PeKind::kLaplacian;

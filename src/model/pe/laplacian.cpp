@@ -66,6 +66,32 @@ void LaplacianEncoding::table_backward(PeParams params, const PeStep& step, Cons
   }
 }
 
+namespace {
+
+constexpr double kEqual = 1e-9;  // eigenvalues are within 0 .. 2, errors of the solver near 1e-15
+
+// Of entries that differ by rounding alone, the first.
+Eigen::Index first_of_the_largest(const Eigen::VectorXd& v) {
+  const double largest = v.maxCoeff();
+  Eigen::Index i = 0;
+  while (v(i) < (1 - 1e-6) * largest) ++i;
+  return i;
+}
+
+// Vectors of equal eigenvalues are known up to a rotation, which rounding would choose, another one on every machine. The
+// projection on their space is not: each vector is made of the token that it holds most of, the first in a tie.
+void settle(Eigen::Ref<Eigen::MatrixXd> vectors) {
+  Eigen::MatrixXd projection = vectors * vectors.transpose();
+  for (Eigen::Index c = 0; c < vectors.cols(); ++c) {
+    const Eigen::Index token = first_of_the_largest(projection.diagonal());
+    const Eigen::VectorXd v = projection.col(token) / std::sqrt(projection(token, token));
+    vectors.col(c) = v;
+    projection -= v * v.transpose();
+  }
+}
+
+}  // namespace
+
 MatrixD laplacian_eigenvectors(const MatrixD& graph, std::int64_t k) {
   const Eigen::Index n = graph.rows();
   if (graph.cols() != n || n < 2 || k < 1 || k > n - 1) {
@@ -90,12 +116,16 @@ MatrixD laplacian_eigenvectors(const MatrixD& graph, std::int64_t k) {
     }
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(laplacian);
+  Eigen::MatrixXd vectors = solver.eigenvectors();
+  for (Eigen::Index first = 1, next = 1; first < n; first = next) {
+    for (next = first + 1; next < n && solver.eigenvalues()(next) - solver.eigenvalues()(first) < kEqual; ++next) {
+    }
+    if (next - first > 1) settle(vectors.middleCols(first, next - first));
+  }
   MatrixD out(n, k);
   for (Eigen::Index c = 0; c < k; ++c) {
-    const Eigen::VectorXd v = solver.eigenvectors().col(c + 1);
-    Eigen::Index top = 0;
-    v.cwiseAbs().maxCoeff(&top);
-    const double scale = std::sqrt(static_cast<double>(n)) * (v(top) < 0 ? -1.0 : 1.0);
+    const Eigen::VectorXd v = vectors.col(c + 1);
+    const double scale = std::sqrt(static_cast<double>(n)) * (v(first_of_the_largest(v.cwiseAbs())) < 0 ? -1.0 : 1.0);
     for (Eigen::Index t = 0; t < n; ++t) out(t, c) = scale * v(t);
   }
   return out;

@@ -25,7 +25,8 @@ class LaplacianEncoding : public Encoding {
 };
 
 // Eigenvectors 1..k of the symmetric normalised Laplacian of `graph` (T,T), by rising eigenvalue, the constant one left
-// out; each column has norm sqrt(T) and its largest entry positive.
+// out; each column has norm sqrt(T) and its largest entry positive. Columns of equal eigenvalues are settled by the tokens'
+// order, so that rounding decides nothing.
 MatrixD laplacian_eigenvectors(const MatrixD& graph, std::int64_t k);
 
 }  // namespace locus
