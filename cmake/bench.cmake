@@ -1,4 +1,10 @@
-# Programs that only the benchmark runs. oneDNN is never linked into liblocus or locus.
+# The benchmark: part of the commands, and a program that only it runs. oneDNN is never linked into liblocus or locus.
+if(TARGET liblocus_cli)
+  file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
+  list(FILTER bench_sources EXCLUDE REGEX "/(onednn_gemm|space_null_calibration)\\.cpp$")
+  target_sources(liblocus_cli PRIVATE ${bench_sources})
+  target_include_directories(liblocus_cli PRIVATE ${CMAKE_SOURCE_DIR})
+endif()
 set(LOCUS_BENCH_ONEDNN "AUTO" CACHE STRING "Measure oneDNN's matrix product in the benchmark: ON, OFF, AUTO (when it is installed)")
 add_custom_target(bench_programs)
 if(TARGET locus)
@@ -17,3 +23,7 @@ if(NOT LOCUS_BENCH_ONEDNN STREQUAL "OFF")
     message(FATAL_ERROR "LOCUS_BENCH_ONEDNN is ON, but libdnnl-dev is not installed")
   endif()
 endif()
+
+add_executable(space_null_calibration EXCLUDE_FROM_ALL ${CMAKE_SOURCE_DIR}/bench/space_null_calibration.cpp)
+target_link_libraries(space_null_calibration PRIVATE liblocus)
+set_target_properties(space_null_calibration PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})

@@ -3,7 +3,7 @@
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "LOCUS_FUZZ needs clang: use the preset `fuzz` or -DCMAKE_CXX_COMPILER=clang++-14")
 endif()
-set(LOCUS_FUZZ_TARGETS safetensors npy npz table nifti cifti cifti_xml mat puzzles)
+set(LOCUS_FUZZ_TARGETS safetensors npy npz table nifti cifti cifti_xml mat idx png puzzles records)
 set(fuzz_flags -O1 -g1 -fno-omit-frame-pointer -fno-sanitize-recover=all)
 
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/core/*.cpp ${CMAKE_SOURCE_DIR}/src/io/*.cpp

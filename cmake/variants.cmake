@@ -3,18 +3,27 @@
 # gets the variant's name appended (gemm.avx2): no inline function of a header that was compiled for AVX2 can stand in for
 # the baseline's, and tools show which is which. The plain name (gemm) becomes a jump to the variant in use.
 file(GLOB kernel_sources CONFIGURE_DEPENDS src/kernels/*.cpp)
-# Dense algebra in double precision: twice as slow without AVX2.
-set(algebra_sources src/stats/correlation.cpp src/stats/linalg.cpp src/stats/readout.cpp src/stats/surrogates.cpp
-  src/stats/svd.cpp src/data/connectivity.cpp src/data/ridge.cpp)
+# Sums whose last bits reach training (graphs of connectivity), so each instruction set keeps its own.
+set(graph_sources ${CMAKE_SOURCE_DIR}/src/data/connectivity.cpp)
+# Dense algebra of the analyses in double precision: twice as slow without AVX2. Eigen takes twice as long to compile for
+# AVX-512, so AVX-512 uses AVX2's; what it would gain was not measured.
+set(algebra_sources src/stats/linalg.cpp src/stats/logistic.cpp src/stats/mlp.cpp src/stats/neighbours.cpp
+  src/stats/readout.cpp src/stats/space_null.cpp src/stats/svd.cpp src/data/ridge.cpp)
 list(TRANSFORM algebra_sources PREPEND ${CMAKE_SOURCE_DIR}/)
-set(variant_sources ${kernel_sources} ${algebra_sources})
+set(sources_avx512 ${kernel_sources} ${graph_sources})
+set(sources_avx2 ${sources_avx512} ${algebra_sources})
+set(sources_baseline ${sources_avx2})
 foreach(module ${LOCUS_LEAVE_OUT})
-  list(FILTER variant_sources EXCLUDE REGEX "/src/${module}/")
+  foreach(variant baseline avx2 avx512)
+    list(FILTER sources_${variant} EXCLUDE REGEX "/src/${module}/")
+  endforeach()
 endforeach()
+set(variant_sources ${sources_baseline})
 set_source_files_properties(${variant_sources} PROPERTIES COMPILE_DEFINITIONS LOCUS_VARIANT)
 # g++ 12 takes a deliberately undefined register in its own AVX-512 header for a mistake.
-set_source_files_properties(${algebra_sources} PROPERTIES COMPILE_OPTIONS "-Wno-uninitialized;-Wno-maybe-uninitialized")
+set_source_files_properties(${graph_sources} PROPERTIES COMPILE_OPTIONS "-Wno-uninitialized;-Wno-maybe-uninitialized")
 # Contraction to FMA only where speed is decided; elsewhere a*b+c rounds twice, the same on every machine.
+set_source_files_properties(${CMAKE_SOURCE_DIR}/src/stats/svd.cpp PROPERTIES COMPILE_OPTIONS -O3)  # plain loops
 set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS "-O3;-ffp-contract=fast;-fno-math-errno;-Wno-psabi")
 
 # With one instruction set there is nothing to choose.
@@ -34,7 +43,7 @@ file(MAKE_DIRECTORY ${folder})
 set(join_commands "")
 set(variant_objects ${folder}/dispatch.o)
 foreach(variant ${variants})
-  add_library(locus_${variant} OBJECT ${variant_sources})
+  add_library(locus_${variant} OBJECT ${sources_${variant}})
   target_include_directories(locus_${variant} PRIVATE src)
   target_link_libraries(locus_${variant} PRIVATE locus_flags locus_dependencies)
   target_compile_options(locus_${variant} PRIVATE ${options_${variant}})

@@ -1,6 +1,6 @@
 # Script mode, for variants.cmake: FOLDER/V.joined.o to FOLDER/V.o with ".V" appended to every symbol that it defines, for
 # each V of VARIANTS (a+b+c); and FOLDER/dispatch.s, where each function of the files has its plain name and jumps to the variant
-# in use. The jump touches only registers that calls do not preserve and that carry no argument, so it fits any signature.
+# in use, or to the one before it in VARIANTS where a variant has none of its own. The jump touches only registers that calls do not preserve and that carry no argument, so it fits any signature.
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "+" ";" VARIANTS "${VARIANTS}")
 
@@ -28,11 +28,15 @@ foreach(variant ${VARIANTS})
   if(own MATCHES "Eigen")
     message(FATAL_ERROR "a file of cmake/variants.cmake has a function with types of Eigen in its signature: ${own}")
   endif()
-  list(SORT own)
-  if(DEFINED functions AND NOT own STREQUAL functions)
-    message(FATAL_ERROR "the variants do not define the same functions: ${own} and ${functions}")
+  if(NOT DEFINED functions)
+    set(functions "${own}")
   endif()
-  set(functions "${own}")
+  foreach(name ${own})
+    if(NOT name IN_LIST functions)
+      message(FATAL_ERROR "the variant ${variant} defines a function that the first does not: ${name}")
+    endif()
+  endforeach()
+  set(functions_${variant} "${own}")
   list(TRANSFORM all REPLACE "(.+)" "\\1 \\1.${variant}")
   list(JOIN all "\n" renaming)
   file(WRITE ${FOLDER}/${variant}.symbols "${renaming}\n")
@@ -42,7 +46,13 @@ endforeach()
 
 set(text "\t.section .note.GNU-stack,\"\",@progbits\n")
 foreach(name ${functions})
-  list(TRANSFORM VARIANTS PREPEND "${name}." OUTPUT_VARIABLE targets)
+  set(targets "")
+  foreach(variant ${VARIANTS})
+    if(name IN_LIST functions_${variant})
+      set(target ${name}.${variant})
+    endif()
+    list(APPEND targets ${target})
+  endforeach()
   list(JOIN targets ", " targets)
   string(APPEND text "
 \t.section .data.rel.ro,\"aw\"

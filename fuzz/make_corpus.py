@@ -88,6 +88,45 @@ at = bomb.rindex(b"PK\x01\x02")
 bomb[at + 24 : at + 28] = b"\xfe\xff\xff\xff"
 put("npz", "bomb", bytes(bomb))
 
+
+
+def idx(code, shape, data):
+    return bytes([0, 0, code, len(shape)]) + struct.pack(f">{len(shape)}I", *shape) + data
+
+
+put("idx", "bytes", idx(8, (2, 2, 2), bytes(range(8))))
+put("idx", "labels", idx(8, (3,), b"\x07\x02\x01"))
+put("idx", "shorts", idx(0x0B, (2,), struct.pack(">2h", 1, -2)))
+put("idx", "doubles", idx(0x0E, (1, 2), struct.pack(">2d", 1.5, float("nan"))))
+put("idx", "gzipped", gzip.compress(idx(8, (2, 2), b"abcd"), mtime=0))
+put("idx", "empty", idx(8, (0, 28, 28), b""))
+put("idx", "cut", idx(8, (9, 9), b"abc"))
+put("idx", "too_long", idx(8, (2,), b"abc"))
+put("idx", "huge", idx(0x0E, (1 << 31, 1 << 31, 1 << 31), b""))
+put("idx", "type", idx(0x0A, (1,), b"a"))
+put("idx", "gzip_cut", gzip.compress(idx(8, (9, 9), bytes(81)), mtime=0)[:-12])
+
+
+def png(width, height, depth, colour, rows, *more, interlace=0):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlace)
+    body = b"".join(chunk(k, d) for k, d in more)
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + body + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+put("png", "grey", png(2, 2, 8, 0, b"\0\x01\xff\0\x02\x03"))
+put("png", "grey16", png(2, 1, 16, 0, b"\0\x01\x00\xff\xff"))
+put("png", "bits", png(3, 1, 1, 0, b"\0\xa0"))
+put("png", "colour", png(1, 2, 8, 2, b"\0\x01\x02\x03\0\x04\x05\x06"))
+put("png", "palette", png(2, 1, 8, 3, b"\0\x00\x01", (b"PLTE", b"\1\2\3\4\5\6")))
+put("png", "opaque", png(1, 1, 8, 6, b"\0\x01\x02\x03\xff"))
+put("png", "transparent", png(1, 1, 8, 4, b"\0\x01\x80"))
+put("png", "huge", png(1 << 30, 1 << 30, 8, 0, b"\0"))
+put("png", "short_data", png(4, 4, 8, 0, b"\0\1\2"))
+put("png", "cut", png(2, 2, 8, 0, b"\0\x01\xff\0\x02\x03")[:-20])
+
 put("table", "numbers", "\x00a,b\n1,2\nn/a,-3e5\n")
 put("table", "quoted", '\x00"a ""x""","b\r\nc"\r\n1,"2"\r\n')
 put("table", "tabs", "\x01x\ty\n1\t\n")
@@ -233,3 +272,30 @@ put("puzzles", "empty", "")
 put("puzzles", "three", HEADER + "0,,Ternary,104200030,3\n")
 put("puzzles", "nine_nearly_blank", HEADER + "0,,Binary,?" + "0" * 80 + ",1\n")
 put("puzzles", "nine_some", HEADER + "0,,Quaternary,?00456789456789123" + "0" * 63 + ",1\n")
+
+
+def crc32c(data):
+    c = 0xFFFFFFFF
+    for byte in data:
+        c ^= byte
+        for _ in range(8):
+            c = c >> 1 ^ (0x82F63B78 if c & 1 else 0)
+    return c ^ 0xFFFFFFFF
+
+
+def record(payload):
+    def masked(data):
+        c = crc32c(data)
+        return struct.pack("<I", ((c >> 15 | c << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+    length = struct.pack("<Q", len(payload))
+    return length + masked(length) + payload + masked(payload)
+
+
+version = b"\x09" + struct.pack("<d", 1.7e9) + b"\x1a\x0dbrain.Event:2"
+step = b"\x09" + struct.pack("<d", 1.7e9) + b"\x10\x96\x01" + b"\x2a\x0d\x0a\x0b\x0a\x04loss\x15\0\0\x80?"
+put("records", "two", record(version) + record(step))
+put("records", "empty", b"")
+put("records", "cut", record(version) + record(step)[:-3])
+put("records", "long", struct.pack("<Q", 1 << 62) + record(version)[8:])
+put("records", "endless_number", record(b"\x10" + b"\xff" * 12))
+put("records", "unknown_kind", record(b"\x13\x14"))

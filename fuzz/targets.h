@@ -12,9 +12,14 @@
 #include "core/error.h"
 #include "data/latin/csv.h"
 #include "io/cifti.h"
+#include "io/codec.h"
+#include "io/idx.h"
 #include "io/mat.h"
 #include "io/nifti.h"
 #include "io/npy.h"
+#include "io/png.h"
+#include "io/protobuf.h"
+#include "io/records.h"
 #include "io/safetensors.h"
 #include "io/table.h"
 
@@ -118,12 +123,36 @@ inline void fuzz_mat(ByteSpan input) {
   }
 }
 
+inline void fuzz_idx(ByteSpan input) {
+  const NdArray array = parse_idx(input, "fuzz", limits());
+  require(!array.shape.empty() && checked_product(array.shape) == array.values.size(), "idx shape");
+}
+
+inline void fuzz_png(ByteSpan input) {
+  const NdArray array = parse_png(input, "fuzz", limits());
+  require(array.shape.size() == 2 || (array.shape.size() == 3 && array.shape[2] == 3), "png channels");
+  require(checked_product(array.shape) == array.values.size(), "png shape");
+  for (const double v : array.values) require(v >= 0 && v <= 65535, "png values");
+}
+
 inline void fuzz_puzzles(ByteSpan input) {
   const std::string_view text = as_text(input);
   require(check_latin_csv_text(text, "fuzz").path == "fuzz", "puzzle report");
   const LatinCsv csv = parse_latin_csv(text, "fuzz");
   const LatinCsv copy = parse_latin_csv(format_latin_csv(csv), "again");
   require(copy.puzzles == csv.puzzles && copy.ids == csv.ids && copy.numbers == csv.numbers, "puzzles changed");
+}
+
+inline void fuzz_records(ByteSpan input) {
+  ByteReader in(input, "fuzz");
+  std::string again;
+  while (const auto record = next_record(in)) {
+    again += record_of(as_text(*record));
+    const auto step = proto_integer(*record, 2, "fuzz");
+    const std::string same = ProtoMessage().integer(2, step.value_or(0)).bytes();
+    require(proto_integer(bytes_of(same), 2, "again") == step.value_or(0), "integer changed");
+  }
+  require(again == as_text(input), "records changed");
 }
 
 struct Target {
@@ -139,7 +168,10 @@ inline constexpr Target kTargets[] = {{"safetensors", fuzz_safetensors},
                                       {"cifti", fuzz_cifti},
                                       {"cifti_xml", fuzz_cifti_xml},
                                       {"mat", fuzz_mat},
-                                      {"puzzles", fuzz_puzzles}};
+                                      {"idx", fuzz_idx},
+                                      {"png", fuzz_png},
+                                      {"puzzles", fuzz_puzzles},
+                                      {"records", fuzz_records}};
 
 // Runs one input; an Error is the parser's right answer to damage.
 inline void run(const Target& target, ByteSpan input) {

@@ -3,18 +3,26 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Debian 12 packages by purpose, the only list there is. "oracles" are foreign programs that tests measure or compare with;
-# tests skip what is absent.
+# Debian 12 packages by purpose, the only list there is. "oracles" and "peers" are foreign programs that tests measure
+# or compare with; tests skip what is absent, except in CI, which installs both.
 declare -A LOCUS_PACKAGES=(
-  [build]="g++ cmake ninja-build pkg-config libfmt-dev nlohmann-json3-dev libeigen3-dev zlib1g-dev libhdf5-dev libboost-dev
-           libmatio-dev libpugixml-dev libtomlplusplus-dev libcli11-dev"
-  [test]="libgtest-dev librapidcheck-dev"
-  [oracles]="python3 python3-numpy python3-scipy python3-h5py valgrind"
+  [build]="g++ cmake ninja-build libfmt-dev nlohmann-json3-dev libeigen3-dev zlib1g-dev libpng-dev libhdf5-dev libboost-dev
+           libpugixml-dev libtomlplusplus-dev libcli11-dev"
+  [test]="libgtest-dev"
+  [oracles]="python3 python3-numpy python3-scipy python3-h5py python3-sklearn python3-pyte python3-crc32c protobuf-compiler
+             valgrind"
+  [peers]="python3-nibabel python3-torch libopenblas0-pthread"
   [lint]="clang-format clang-tidy shellcheck git"
   [bench]="libdnnl-dev libopenblas0-pthread python3 python3-numpy python3-torch"
   [fuzz]="clang-14 libclang-rt-14-dev"
   [clang]="clang-14"
   [isa]="qemu-user g++-aarch64-linux-gnu"
+  [slurm]="slurm-wlm munge python3 time"
+  [mpi]="openmpi-bin libopenmpi-dev"
+  [python]="python3-dev python3-venv python3-pip python3-setuptools python3-wheel pybind11-dev python3-numpy python3-pandas
+            python3-sklearn python3-matplotlib"
+  [python-tests]="python3-pytest python3-nbclient python3-nbformat python3-ipykernel python3-torch libopenblas0-pthread"
+  [shells]="fish zsh"
   [pictures]="librsvg2-bin fonts-dejavu-core"
   [browser]="chromium nodejs npm fonts-dejavu-core"
 )

@@ -1,10 +1,18 @@
-#: torture [KILLS] [SEED] | kill training runs KILLS (100) times with SIGKILL; each must end in the same bytes
+#: torture [KILLS] [SEED] | disturb every call that changes files, kill trainings KILLS (100) times and a sweep 20 times; all must end in the same bytes
+# First every mutating call of train, extend, sweep, fit, analyze, results keep and gc fails, is killed, cut short or
+# interrupted in turn (tests/faults); then SIGKILL at random moments; last scripts/sweep-torture.sh.
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 kills=${1:-100}
 seed=${2:-$$}
 [[ $kills =~ ^[0-9]+$ && $seed =~ ^[0-9]+$ ]] || fail "usage: ./run torture [KILLS] [SEED], both whole numbers"
-build_release
+need build test
+configure "$(release_preset)" -DLOCUS_TESTS=ON
+build_targets build/release locus test_faults_slow
+say "every call disturbed in every way"
+before=$(date +%s)
+LOCUS_TORTURE=full build/release/test_faults_slow || fail "a disturbed call was not made good"
+say "done in $(($(date +%s) - before)) s; the counts stand above"
 work=$(mktemp -d "${TMPDIR:-/tmp}/locus_torture.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cp build/release/locus "$work/locus" # a build in the meantime must not change the program
@@ -109,3 +117,4 @@ while true; do
   folder=$work/run$runs
 done
 say "torture: $done_kills kills, $starts starts, $runs runs, none lost; all equal to the uninterrupted one, for 1 and 2 threads"
+bash scripts/sweep-torture.sh

@@ -334,6 +334,7 @@ class Attention(nn.Module):
         else:
             self.out_proj = None
         self.cache: dict = {}
+        self.watch: Optional[List[Tensor]] = None  # a list that gets the pattern (B, H, n, T) of every forward pass
 
     def forward(self, h: Tensor, pe: Optional[PositionalEncoding], rows: Optional[Tensor],
                 added: Optional[Tensor] = None) -> Tensor:
@@ -351,6 +352,8 @@ class Attention(nn.Module):
             out = torch.bmm(pattern, v)
         if self.heads > 1:
             out = out.view(batch, self.heads, count, self.head_width).transpose(1, 2).reshape(batch, count, -1)
+        if self.watch is not None:
+            self.watch.append(pattern.view(batch, self.heads, count, -1))
         return out if self.out_proj is None else self.out_proj(out)
 
     def _project(self, h, pe, rows):

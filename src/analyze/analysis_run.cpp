@@ -1,16 +1,17 @@
 #include "analyze/analysis_run.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "config/load.h"
+#include "config/sources.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "infer/model_files.h"
 #include "io/array.h"
 #include "run/checkpoint.h"
 #include "run/layout.h"
@@ -20,84 +21,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-DatasetInfo info_of(const Dataset& dataset) {
-  const TokenInfo& t = dataset.tokens_info;
-  return {.token_names = t.names,
-          .labels = t.labels,
-          .label_names = t.label_names,
-          .hemispheres = t.hemispheres,
-          .coordinates = t.coordinates,
-          .graph = t.graph,
-          .truths = t.truths};
-}
-
-MatrixD square_grid(std::int64_t n) {
-  MatrixD out(n * n, 2);
-  for (std::int64_t t = 0; t < n * n; ++t) {
-    out(t, 0) = static_cast<double>(t / n);
-    out(t, 1) = static_cast<double>(t % n);
-  }
-  return out;
-}
-
-bool whole_numbers(const MatrixD& m) {
-  return std::all_of(m.values().begin(), m.values().end(), [](double v) { return v == std::round(v); });
-}
-
-// Grids have whole coordinates on at most two axes; those of a Latin square are known without a file.
+// The cells of a Latin square, for one, are known without a file.
 void complete_coordinates(AnalysisRun& run, std::int64_t tokens) {
-  MatrixD& c = run.info.coordinates;
-  if (c.rows() != tokens) c = MatrixD();
-  if (c.rows() == 0 && run.config.study == Study::kLst && run.config.lst.n * run.config.lst.n == tokens) {
-    c = square_grid(run.config.lst.n);
+  TokenInfo& info = run.info;
+  if (info.coordinates.rows() != tokens) {
+    info.coordinates = MatrixD();
+    info.coordinates_are_grid = false;
   }
-  run.coordinates_are_grid = c.rows() == tokens && c.cols() <= 2 && whole_numbers(c);
-}
-
-MatrixD matrix_of_json(const nlohmann::json& rows) {
-  MatrixD m(static_cast<std::int64_t>(rows.size()), rows.empty() ? 0 : static_cast<std::int64_t>(rows.front().size()));
-  for (std::int64_t i = 0; i < m.rows(); ++i) {
-    for (std::int64_t j = 0; j < m.cols(); ++j)
-      m(i, j) = rows.at(static_cast<std::size_t>(i)).at(static_cast<std::size_t>(j));
-  }
-  return m;
+  const SourceRow& source = source_of(run.config);
+  if (info.coordinates.rows() != 0 || source.coordinates == nullptr) return;
+  MatrixD known = source.coordinates(run.config);
+  if (known.rows() != tokens) return;
+  info.coordinates = std::move(known);
+  info.coordinates_are_grid = source.grid;
 }
 
 // The shape a model's config.json states; coordinates in it go to the run when it has none.
-ModelShape shape_of_json(const LoadedModel& model, AnalysisRun& run) {
-  const auto json = nlohmann::json::parse(model.config_json, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("shape")) {
-    throw DataError({.what = "the model's config.json does not state its shape",
-                     .where = model.path.string(),
-                     .expected = "\"shape\": {\"tokens\", \"features\", \"outputs\", \"task\"}",
-                     .hint = "analyse a folder that locus train wrote"});
+ModelShape stated_shape(const LoadedModel& model, AnalysisRun& run) {
+  StatedModel stated = read_model_config(model.config_json, model.path.string());
+  if (run.info.coordinates.rows() == 0) {
+    run.info.coordinates_are_grid = fills_grid(stated.coordinates);
+    run.info.coordinates = std::move(stated.coordinates);
   }
-  try {
-    const auto& shape = json.at("shape");
-    if (json.contains("coordinates") && run.info.coordinates.rows() == 0) {
-      run.info.coordinates = matrix_of_json(json["coordinates"]);
-    }
-    ModelShape out;
-    out.tokens = shape.at("tokens");
-    out.features = shape.at("features");
-    out.outputs = shape.at("outputs");
-    out.regression = shape.at("task") == "regression";
-    out.ids = shape.value("ids", run.config.study == Study::kLst);
-    return out;
-  } catch (const nlohmann::json::exception& e) {
-    throw DataError(
-        {.what = "the shape in the model's config.json cannot be read", .where = model.path.string(), .got = e.what()});
-  }
-}
-
-ModelShape shape_of(const Dataset& dataset) {
-  ModelShape out;
-  out.tokens = dataset.tokens;
-  out.features = dataset.features;
-  out.outputs = dataset.outputs;
-  out.regression = dataset.task == Task::kRegression;
-  out.ids = !dataset.splits.empty() && !dataset.splits.front().second.ids.empty();
-  return out;
+  return stated.shape;
 }
 
 // pe.init = file asks for the table; any model's own serves, since the arena is filled from the model anyway.
@@ -110,21 +56,14 @@ std::vector<float> any_table(const TensorFile& tensors) {
 
 void build_structure(AnalysisRun& run, const ModelShape& shape, std::vector<float> given) {
   complete_coordinates(run, shape.tokens);
-  PeData data;
-  data.coordinates = run.info.coordinates;
-  data.graph = run.info.graph;
+  PeData data = pe_data(run.info);
   data.given = std::move(given);
   run.structure = std::make_shared<const ModelStructure>(make_structure(run.config, shape, data));
 }
 
 AlignedBuffer<float> fill_arena(const ModelStructure& s, const LoadedModel& model) {
   AlignedBuffer<float> arena(static_cast<std::size_t>(s.layout.floats()));
-  for (const TensorSlot& slot : s.layout.slots()) {
-    const Tensor& tensor = model.tensors.at(slot.name);
-    tensor.require_shape(slot.shape);
-    const auto values = tensor.as<float>();
-    std::copy(values.begin(), values.end(), arena.data() + slot.offset);
-  }
+  load_parameters(s, model.tensors, arena.data());
   return arena;
 }
 
@@ -133,25 +72,15 @@ struct ChosenModel {
   std::int64_t epoch;
 };
 
-std::vector<ChosenModel> choose_models(const RunRecord& record, const LoadChoice& choice) {
+std::vector<ChosenModel> choose_models(const RunReader& run, const LoadChoice& choice) {
   std::vector<ChosenModel> out;
-  if (const ModelEntry* init = record.find_model(run_files::kInit)) out.push_back({init, -1});
-  for (const ModelEntry& m : record.models) {
+  if (const ModelEntry* init = run.find_model(run_files::kInit)) out.push_back({init, -1});
+  for (const ModelEntry& m : run.models()) {
     if (choice.snapshots && m.kind == ModelEntry::Kind::kSnapshot) out.push_back({&m, m.number});
   }
-  const ModelEntry* best = record.best_model();
+  const ModelEntry* best = run.best_model();
   if (best != nullptr && best->kind != ModelEntry::Kind::kInit) out.push_back({best, -1});
   return out;
-}
-
-void read_info(AnalysisRun& run, const Dataset* dataset) {
-  const fs::path file = run.path / run_files::kDataset;
-  std::error_code code;
-  if (fs::exists(file, code)) {
-    run.info = read_dataset_info(file);
-  } else if (dataset != nullptr) {
-    run.info = info_of(*dataset);
-  }
 }
 
 std::pair<std::string, fs::path> named_file(const std::string& assignment) {
@@ -171,7 +100,7 @@ std::vector<std::int64_t> places_of_tokens(const AnalysisRun& run, const NamedMa
                                            const std::vector<std::string>& names, const fs::path& file) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(run.tokens()));
   std::iota(rows.begin(), rows.end(), 0);
-  if (names.empty() || run.info.token_names.empty()) {
+  if (names.empty() || run.info.names.empty()) {
     if (matrix.values.rows() == run.tokens()) return rows;
     throw DataError({.what = "the matrix and the run have different numbers of tokens",
                      .where = file.string(),
@@ -185,11 +114,11 @@ std::vector<std::int64_t> places_of_tokens(const AnalysisRun& run, const NamedMa
     throw DataError({.what = "a name stands twice in the matrix", .where = file.string(), .got = names[i]});
   }
   for (std::size_t t = 0; t < rows.size(); ++t) {
-    const auto found = places.find(to_lower(trim(run.info.token_names[t])));
+    const auto found = places.find(to_lower(trim(run.info.names[t])));
     if (found == places.end()) {
       throw DataError({.what = "a token of the run is not in the matrix",
                        .where = file.string(),
-                       .got = run.info.token_names[t],
+                       .got = run.info.names[t],
                        .expected = fmt::format("names such as {}", names.front())});
     }
     rows[t] = found->second;
@@ -238,7 +167,7 @@ const AnalysisModel& AnalysisRun::require_initial() const {
   if (const AnalysisModel* m = initial()) return *m;
   throw DataError({.what = "the run has no model at initialisation",
                    .where = path.string(),
-                   .expected = "init/model.safetensors",
+                   .expected = fmt::format("{}/{}", run_files::kInit, run_files::kModel),
                    .hint = "locus train writes it at the start; train again into a new folder"});
 }
 
@@ -246,36 +175,36 @@ const AnalysisModel& AnalysisRun::require_trained() const {
   if (const AnalysisModel* m = trained()) return *m;
   throw DataError({.what = "the run has no trained model",
                    .where = path.string(),
-                   .expected = "final/model.safetensors or a checkpoint",
+                   .expected = fmt::format("{}/{} or a checkpoint", run_files::kFinal, run_files::kModel),
                    .hint = "let the run finish: give locus train the same folder again to go on"});
 }
 
-std::vector<fs::path> model_files(const RunRecord& record, const LoadChoice& choice) {
+std::vector<fs::path> model_files(const RunReader& run, const LoadChoice& choice) {
   std::vector<fs::path> out;
-  for (const ChosenModel& m : choose_models(record, choice)) out.push_back(m.entry->path / run_files::kModel);
+  for (const ChosenModel& m : choose_models(run, choice)) out.push_back(m.entry->path / run_files::kModel);
   return out;
 }
 
 AnalysisRun load_analysis_run(const fs::path& path, const Dataset* dataset, const LoadChoice& choice) {
-  const RunRecord record = read_run(path);
-  if (!record.config) {
+  const RunReader reader(path);
+  if (!reader.config()) {
     throw DataError({.what = "not a run directory that can be analysed",
                      .where = path.string(),
-                     .got = record.problems.empty() ? "no config.toml" : record.problems.front(),
-                     .expected = "config.toml, init/ and final/",
+                     .got = join(reader.problems(), "; "),
+                     .expected = "a configuration, and models from the start and the end",
                      .hint = "give the folder named after --out in training"});
   }
   AnalysisRun run;
   run.path = path;
-  run.config = *record.config;
-  run.data_hash = record.data_hash;
-  if (record.summary) run.outcome = record.summary->values;
-  if (run.outcome.empty() && !record.metrics.rows.empty()) run.outcome = record.metrics.rows.back().values;
-  read_info(run, dataset);
-  for (const ChosenModel& chosen : choose_models(record, choice)) {
+  run.config = *reader.config();
+  run.data_hash = reader.data_hash();
+  if (reader.summary()) run.outcome = reader.summary()->values;
+  if (run.outcome.empty()) run.outcome = reader.last_evaluation().value_or(MetricRow()).values;
+  run.info = reader.tokens().value_or(dataset != nullptr ? dataset->tokens_info : TokenInfo());
+  for (const ChosenModel& chosen : choose_models(reader, choice)) {
     const LoadedModel loaded = load_model_file(chosen.entry->path);
     if (!run.structure) {
-      const ModelShape shape = dataset != nullptr ? shape_of(*dataset) : shape_of_json(loaded, run);
+      const ModelShape shape = dataset != nullptr ? model_shape(*dataset) : stated_shape(loaded, run);
       build_structure(run, shape, any_table(loaded.tensors));
     }
     run.models.push_back({chosen.entry->name, chosen.epoch, loaded.path, fill_arena(*run.structure, loaded)});
@@ -283,7 +212,7 @@ AnalysisRun load_analysis_run(const fs::path& path, const Dataset* dataset, cons
   if (!run.structure) {
     throw DataError({.what = "the run has no models yet",
                      .where = path.string(),
-                     .expected = "init/ and final/",
+                     .expected = "models from the start and the end",
                      .hint = "let locus train finish in this folder first"});
   }
   return run;
@@ -292,9 +221,9 @@ AnalysisRun load_analysis_run(const fs::path& path, const Dataset* dataset, cons
 AnalysisRun make_analysis_run(const RunConfig& config, const Dataset& dataset) {
   AnalysisRun run;
   run.config = config;
-  run.info = info_of(dataset);
+  run.info = dataset.tokens_info;
   run.data_hash = dataset.hash;
-  build_structure(run, shape_of(dataset), {});
+  build_structure(run, model_shape(dataset), {});
   return run;
 }
 
@@ -302,8 +231,7 @@ void add_model(AnalysisRun& run, const std::string& name, std::span<const float>
   LOCUS_CHECK(static_cast<std::int64_t>(params.size()) == run.structure->layout.floats(), "arena of another layout");
   AnalysisModel m;
   m.name = name;
-  constexpr std::string_view kPrefix = "snapshots/";
-  if (name.starts_with(kPrefix)) m.epoch = number_of_name(name.substr(kPrefix.size())).value_or(0);
+  if (is_snapshot(name)) m.epoch = number_of_name(name.substr(name.find('/') + 1)).value_or(0);
   m.params = AlignedBuffer<float>(params.size());
   std::copy(params.begin(), params.end(), m.params.data());
   run.models.push_back(std::move(m));

@@ -5,14 +5,14 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/matrix.h"
 #include "data/examples.h"
 #include "model/structure.h"
-#include "run/dataset_info.h"
-#include "run/run_record.h"
+#include "run/run_reader.h"
 
 namespace locus {
 
@@ -31,8 +31,7 @@ struct AnalysisRun {
   RunConfig config;
   std::string data_hash;
   std::shared_ptr<const ModelStructure> structure;
-  DatasetInfo info;
-  bool coordinates_are_grid = false;
+  TokenInfo info;
   std::vector<AnalysisModel> models;                    // init, snapshots by epoch, then the trained one
   std::vector<std::pair<std::string, double>> outcome;  // last value of every metric
 
@@ -63,7 +62,7 @@ void add_truths(AnalysisRun& run, const std::vector<std::string>& matrices);
 std::filesystem::path truth_file(const std::string& assignment);
 
 // Files of the models that load_analysis_run would read, for content hashes.
-std::vector<std::filesystem::path> model_files(const RunRecord& record, const LoadChoice& choice = {});
+std::vector<std::filesystem::path> model_files(const RunReader& run, const LoadChoice& choice = {});
 
 // The positions a layer adds to its input: (tokens, C), without a CLS token.
 struct LayerCode {
@@ -72,11 +71,15 @@ struct LayerCode {
 };
 // One for each layer that has its own; DataError when the encoding adds no table.
 std::vector<LayerCode> layer_codes(const AnalysisRun& run, const AnalysisModel& model);
+// What was learned: each code minus the initial one of its layer, centred (mean of the rows removed). Layers that did not
+// move or have no initial code are left out.
+std::vector<LayerCode> code_changes(std::span<const LayerCode> codes, std::span<const LayerCode> initial);
 bool adds_codes(const AnalysisRun& run);
 // The layers of layer_codes: every layer with positions, or the first one when all share a table.
 std::vector<std::int64_t> code_layers(const AnalysisRun& run);
 
-// Matrices that a code may be compared with.
+// Matrices that a code may be compared with. Where the data state symmetries, a truth that they change is followed by
+// "<name>_learnable": its mean over pairs of tokens that the task cannot tell apart.
 struct Truth {
   std::string name;
   MatrixD matrix;  // (T, T)

@@ -1,26 +1,18 @@
 #include "analyze/analyze.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <optional>
+#include <set>
 
-#include "analyze/attention.h"
-#include "analyze/evaluate.h"
-#include "analyze/identifiability.h"
-#include "analyze/interventions.h"
-#include "analyze/kernel.h"
-#include "analyze/logits.h"
-#include "analyze/movement.h"
-#include "analyze/networks.h"
-#include "analyze/recovery.h"
-#include "analyze/relations.h"
+#include "analyze/chosen_examples.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
 #include "io/file.h"
+#include "io/system.h"
 #include "run/layout.h"
 
 namespace locus {
@@ -28,160 +20,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What an analysis of one run works on; the data set is made when first asked for.
-struct Job {
-  const AnalysisRun& run;
-  const std::function<const Dataset&()>& dataset;
-  const AnalyzeSettings& settings;
-  const AnalyzeProgress& progress;
-};
+enum class Scope { kRun, kGroup };
 
-struct RunEntry {
-  AnalysisInfo info;
-  int version;                    // raised when the same inputs give other results
-  std::vector<std::string> keys;  // of the settings that matter
-  AnalysisOutput (*function)(const Job&);
-};
-
-template <class Result>
-AnalysisOutput output_of(Result result, std::vector<std::pair<std::string, std::string>> tables) {
-  AnalysisOutput out;
-  out.json = to_json(result);
-  out.tables = std::move(tables);
-  if constexpr (requires { result.arrays; }) out.arrays = std::move(result.arrays);
-  return out;
-}
-
-AnalysisOutput run_recovery(const Job& job) {
-  RecoveryResult r = analyze_recovery(job.run, job.settings, job.progress);
-  std::vector<std::pair<std::string, std::string>> tables = {{"", rows_to_csv(r.layers)}, {"truths", rows_to_csv(r.truths)}};
-  return output_of(std::move(r), std::move(tables));
-}
-
-AnalysisOutput run_networks(const Job& job) {
-  NetworkResult r = analyze_networks(job.run, job.settings, job.progress);
-  std::string rows = rows_to_csv(r.rows);
-  return output_of(std::move(r), {{"", std::move(rows)}});
-}
-
-AnalysisOutput run_movement(const Job& job) {
-  MovementResult r = analyze_movement(job.run, job.settings, job.progress);
-  std::string rows = rows_to_csv(r.rows);
-  return output_of(std::move(r), {{"", std::move(rows)}});
-}
-
-AnalysisOutput run_attention(const Job& job) {
-  AttentionResult r = analyze_attention(job.run, job.dataset(), job.settings, job.progress);
-  std::vector<std::pair<std::string, std::string>> tables = {{"", rows_to_csv(r.agreement)},
-                                                             {"entropy", rows_to_csv(r.entropy)},
-                                                             {"dependencies", rows_to_csv(r.dependencies)},
-                                                             {"truths", rows_to_csv(r.truths)}};
-  return output_of(std::move(r), std::move(tables));
-}
-
-AnalysisOutput run_logits(const Job& job) {
-  LogitResult r = analyze_logits(job.run, job.dataset(), job.settings, job.progress);
-  std::string rows = rows_to_csv(r.rows);
-  return output_of(std::move(r), {{"", std::move(rows)}});
-}
-
-AnalysisOutput run_interventions(const Job& job) {
-  InterventionResult r = analyze_interventions(job.run, job.dataset(), job.settings, job.progress);
-  std::string rows = rows_to_csv(r.rows);
-  return output_of(std::move(r), {{"", std::move(rows)}});
-}
-
-AnalysisOutput run_kernel(const Job& job) {
-  KernelResult r = analyze_kernel(job.run, job.dataset(), job.settings, job.progress);
-  std::vector<std::pair<std::string, std::string>> tables = {{"", rows_to_csv(r.kernels)},
-                                                             {"taylor", rows_to_csv(r.taylor)}};
-  return output_of(std::move(r), std::move(tables));
-}
-
-const std::vector<RunEntry>& run_entries() {
-  static const std::vector<RunEntry> entries = {
-      {{"recovery", "Did the positions recover the true arrangement of the tokens?", "a PE that adds a table"},
-       1,
-       {"seed", "permutations", "snapshots", "matrices"},
-       run_recovery},
-      {{"networks", "Are positions grouped as modules or networks are?", "a PE that adds a table, labels of the tokens"},
-       3,
-       {"seed", "permutations", "surrogates", "community_starts", "resolution", "snapshots", "matrices"},
-       run_networks},
-      {{"movement", "How far did parameters move, positions and the rest apart?", "the model at initialisation"},
-       1,
-       {"snapshots"},
-       run_movement},
-      {{"logits", "How far do attention logits spread, by parts of positions and content?",
-        "examples; a PE that adds a table, norm = post", false, true},
-       1,
-       {"seed", "snapshots", "split", "examples"},
-       run_logits},
-      {{"attention", "Where does attention go, and does it agree with a reference and with the task?",
-        "examples; reference runs for agreement", false, true},
-       1,
-       {"seed", "permutations", "snapshots", "split", "examples", "kept_examples", "references"},
-       run_attention},
-      {{"interventions", "Do the positions cause the generalisation? (changed in a trained model, nothing retrained)",
-        "examples; a PE table that can be replaced", false, true},
-       1,
-       {"seed", "examples", "others", "alphas", "scales", "repeats", "most_lesions"},
-       run_interventions},
-      {{"kernel", "Lazy or rich: does the neural tangent kernel change during training?",
-        "examples, the model at initialisation; about a minute a checkpoint", false, true, false},
-       1,
-       {"seed", "snapshots", "split", "probe", "probe_outputs"},
-       run_kernel},
-  };
-  return entries;
-}
-
-struct GroupJob {
-  const std::vector<fs::path>& runs;
-  const AnalyzeSettings& settings;
-  const AnalyzeProgress& progress;
-};
-
-struct GroupEntry {
-  AnalysisInfo info;
-  int version;
-  std::vector<std::string> keys;
-  AnalysisOutput (*function)(const GroupJob&);
-};
-
-AnalysisOutput run_identifiability(const GroupJob& job) {
-  IdentifiabilityResult r = analyze_identifiability(job.runs, job.settings, job.progress);
-  std::vector<std::pair<std::string, std::string>> tables = {{"", rows_to_csv(r.pairs)},
-                                                             {"summary", rows_to_csv(r.summary)}};
-  return output_of(std::move(r), std::move(tables));
-}
-
-AnalysisOutput run_relations(const GroupJob& job) {
-  RelationResult r = analyze_relations(job.runs, job.settings);
-  std::vector<std::pair<std::string, std::string>> tables = {{"", rows_to_csv(r.relations)},
-                                                             {"points", rows_to_csv(r.points)}};
-  return output_of(std::move(r), std::move(tables));
-}
-
-const std::vector<GroupEntry>& group_entries() {
-  static const std::vector<GroupEntry> entries = {
-      {{"identifiability", "Do other seeds, layers and times give the same positions?",
-        "at least two runs of the same number of tokens", true},
-       1,
-       {"snapshots"},
-       run_identifiability},
-      {{"relations", "Which measures of a run go with its generalisation?", "at least three analysed runs", true},
-       1,
-       {"seed"},
-       run_relations},
-  };
-  return entries;
-}
-
-template <class Entry>
-std::vector<const Entry*> choose(const std::vector<Entry>& entries, const std::vector<std::string>& names) {
+std::vector<const Analysis*> choose(Scope scope, const std::vector<std::string>& names) {
+  std::vector<const Analysis*> entries;
   std::vector<std::string> known;
-  for (const Entry& e : entries) known.push_back(e.info.name);
+  for (const Analysis& a : all_analyses()) {
+    if (a.on_group() != (scope == Scope::kGroup)) continue;
+    entries.push_back(&a);
+    known.push_back(a.name);
+  }
   const bool all = std::find(names.begin(), names.end(), "all") != names.end();
   for (const std::string& name : names) {
     if (name == "all" || std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -191,18 +39,21 @@ std::vector<const Entry*> choose(const std::vector<Entry>& entries, const std::v
                        .expected = join(known, ", "),
                        .hint = near.empty() ? "locus analyze --list shows them" : "did you mean " + near + "?"});
   }
-  std::vector<const Entry*> out;
-  for (const Entry& e : entries) {
-    const bool named = std::find(names.begin(), names.end(), e.info.name) != names.end();
-    if (all || named || (names.empty() && e.info.by_default)) out.push_back(&e);
+  std::vector<const Analysis*> out;
+  for (const Analysis* a : entries) {
+    const bool named = std::find(names.begin(), names.end(), a->name) != names.end();
+    if (all || named || (names.empty() && a->by_default)) out.push_back(a);
   }
   return out;
 }
 
-std::string settings_text(const AnalyzeSettings& settings, const std::vector<std::string>& keys) {
-  const auto json = row_to_json(settings);
+std::string settings_text(AnalyzeSettings settings, const std::vector<std::string>& keys) {
+  const FieldList list = describe(settings);
   std::string text;
-  for (const std::string& key : keys) text += key + "=" + json.at(key).dump() + "\n";
+  for (const std::string& key : keys) {
+    const Json value = std::visit([](const auto& v) { return Json(v); }, list.find(key, "settings").value());
+    text += key + "=" + value.dump() + "\n";
+  }
   return text;
 }
 
@@ -216,19 +67,20 @@ std::string files_text(const std::vector<fs::path>& files) {
 }
 
 std::string run_text(const fs::path& path, bool snapshots) {
-  const RunRecord record = read_run(path);
-  std::vector<fs::path> files = model_files(record, {.snapshots = snapshots});
+  const RunReader run(path);
+  std::vector<fs::path> files = model_files(run, {.snapshots = snapshots});
   files.push_back(path / run_files::kDataset);
-  std::string text = record.config_hash + "\n" + record.data_hash + "\n";
-  for (const ModelEntry& m : record.models) text += m.name + "\n";
+  std::string text = run.config_hash() + "\n" + run.data_hash() + "\n";
+  for (const ModelEntry& m : run.models()) text += m.name + "\n";
   return text + files_text(files);
 }
 
-std::string hash_of(const RunEntry& entry, const AnalyzeOptions& options) {
+std::string hash_of(const Analysis& entry, const AnalyzeOptions& options) {
   const auto uses = [&](const char* key) {
     return std::find(entry.keys.begin(), entry.keys.end(), key) != entry.keys.end();
   };
-  std::string text = fmt::format("{} {}\n", entry.info.name, entry.version) + settings_text(options.settings, entry.keys);
+  std::string text = fmt::format("{} {}\n", entry.name, entry.version) + settings_text(options.settings, entry.keys);
+  if (options.settings.array_mb != AnalyzeSettings().array_mb) text += settings_text(options.settings, {"array_mb"});
   text += run_text(options.run, uses("snapshots") && options.settings.snapshots);
   if (uses("references")) {
     for (const std::string& path : options.settings.references) text += run_text(path, false);
@@ -244,11 +96,11 @@ std::string hash_of(const RunEntry& entry, const AnalyzeOptions& options) {
   return sha256_hex(text);
 }
 
-nlohmann::ordered_json made_of(const RunEntry& entry, const AnalyzeOptions& options, const ModelState& state) {
-  nlohmann::ordered_json json = to_json(state);
+Json made_of(const Analysis& entry, const AnalyzeOptions& options, const ModelState& state) {
+  Json json = to_json(state);
   const auto add = [&](const char* key, const std::vector<std::string>& runs) {
     if (std::find(entry.keys.begin(), entry.keys.end(), key) == entry.keys.end()) return;
-    for (const std::string& run : runs) json[kMadeWith].push_back(to_json(model_state(fs::path(run)), run));
+    for (const std::string& run : runs) json[kMadeWith].push_back(to_json(RunReader(run).model_state(), run));
   };
   add("references", options.settings.references);
   add("others", options.settings.others);
@@ -264,8 +116,28 @@ std::string reason_of(const Error& e) {
   return text;
 }
 
+// Arrays of all pairs of many tokens are large, and models give them again at any time: what no report shows is kept as far
+// as there is room, smallest first.
+void keep_small(AnalysisOutput& output, double megabytes) {
+  const auto bytes = [](const ResultArray& a) { return static_cast<double>(a.values.size() * sizeof(float)); };
+  std::vector<const ResultArray*> by_size;
+  for (const ResultArray& a : output.arrays) {
+    if (!a.shown) by_size.push_back(&a);
+  }
+  std::stable_sort(by_size.begin(), by_size.end(), [&](const auto* a, const auto* b) { return bytes(*a) < bytes(*b); });
+  std::set<std::string> kept, left;
+  double room = 1e6 * megabytes;
+  for (const ResultArray* a : by_size) {
+    room -= bytes(*a);
+    (room >= 0 ? kept : left).insert(a->name);
+  }
+  if (left.empty()) return;
+  std::erase_if(output.arrays, [&](const ResultArray& a) { return left.contains(a.name); });
+  output.json["arrays_left_out"] = std::vector<std::string>(left.begin(), left.end());
+}
+
 // Runs `compute` unless its result is there; what cannot be had becomes an outcome.
-AnalysisOutcome perform(const fs::path& folder, const AnalysisStamp& stamp, bool force,
+AnalysisOutcome perform(const fs::path& folder, const AnalysisStamp& stamp, bool force, double array_mb,
                         const std::function<AnalysisOutput()>& compute) {
   AnalysisOutcome outcome;
   outcome.name = stamp.name;
@@ -283,68 +155,70 @@ AnalysisOutcome perform(const fs::path& folder, const AnalysisStamp& stamp, bool
     outcome.message = reason_of(e);
     write_unavailable(folder, stamp, e);
   }
-  if (output) write_analysis(folder, stamp, *output);
+  if (output) {
+    keep_small(*output, array_mb);
+    write_analysis(folder, stamp, *output);
+  }
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return outcome;
 }
 
 }  // namespace
 
-std::vector<AnalysisInfo> analysis_list() {
-  std::vector<AnalysisInfo> out;
-  for (const RunEntry& e : run_entries()) out.push_back(e.info);
-  for (const GroupEntry& e : group_entries()) out.push_back(e.info);
-  return out;
-}
-
 std::vector<AnalysisOutcome> analyze_run(const AnalyzeOptions& options) {
-  const std::vector<const RunEntry*> chosen = choose(run_entries(), options.names);
+  const std::vector<const Analysis*> chosen = choose(Scope::kRun, options.names);
   std::optional<AnalysisRun> run;
   std::optional<Dataset> dataset;
+  bool lacks_data = false;
   const std::function<const Dataset&()> get_dataset = [&]() -> const Dataset& {
     if (!dataset) {
       if (!options.dataset) {
         throw DataError({.what = "the examples the run was trained on are not at hand",
                          .where = options.run.string(),
-                         .hint = "give the data set; locus analyze makes it from the run's config.toml"});
+                         .hint = "give the data set; locus analyze makes it from the run's configuration"});
       }
+      lacks_data = true;
       dataset = options.dataset();
+      lacks_data = false;
     }
     require_same_data(*run, *dataset);
     return *dataset;
   };
-  const ModelState state = model_state(options.run);
+  const ModelState state = RunReader(options.run).model_state();
   std::vector<AnalysisOutcome> outcomes;
-  for (const RunEntry* entry : chosen) {
-    const AnalysisStamp stamp{entry->info.name, hash_of(*entry, options), made_of(*entry, options, state)};
-    const auto compute = [&] { return entry->function({*run, get_dataset, options.settings, options.progress}); };
+  for (const Analysis* entry : chosen) {
+    const AnalysisStamp stamp{entry->name, hash_of(*entry, options), made_of(*entry, options, state)};
+    const auto compute = [&] { return entry->of_run({*run, get_dataset, options.settings, options.progress}); };
     if (!run && (options.force || !is_cached(options.run, stamp))) {
       run = load_analysis_run(options.run, nullptr, {.snapshots = options.settings.snapshots});
       add_truths(*run, options.settings.matrices);
     }
-    outcomes.push_back(perform(options.run, stamp, options.force, compute));
+    lacks_data = false;
+    outcomes.push_back(perform(options.run, stamp, options.force, options.settings.array_mb, compute));
+    outcomes.back().lacks_data = lacks_data;
   }
   return outcomes;
 }
 
 std::vector<AnalysisOutcome> analyze_group(const AnalyzeGroupOptions& options) {
-  const std::vector<const GroupEntry*> chosen = choose(group_entries(), options.names);
-  nlohmann::ordered_json states = nlohmann::ordered_json::array();
-  for (const fs::path& path : options.runs) states.push_back(to_json(model_state(path), path));
+  make_folders(options.out);
+  const std::vector<const Analysis*> chosen = choose(Scope::kGroup, options.names);
+  Json states = Json::array();
+  for (const fs::path& path : options.runs) states.push_back(to_json(RunReader(path).model_state(), path));
   std::vector<AnalysisOutcome> outcomes;
-  for (const GroupEntry* entry : chosen) {
-    std::string text =
-        fmt::format("{} {}\n", entry->info.name, entry->version) + settings_text(options.settings, entry->keys);
+  for (const Analysis* entry : chosen) {
+    std::string text = fmt::format("{} {}\n", entry->name, entry->version) + settings_text(options.settings, entry->keys);
     for (const fs::path& path : options.runs) {
       text += path.string() + "\n" + run_text(path, options.settings.snapshots);
+      if (!entry->reads_results) continue;
       std::vector<fs::path> results;
-      for (const RunEntry& e : run_entries()) results.push_back(analysis_file(path, e.info.name));
+      for (const Analysis* of_run : choose(Scope::kRun, {"all"})) results.push_back(analysis_file(path, of_run->name));
       results.push_back(path / run_files::kSummary);
-      if (entry->info.name == "relations") text += files_text(results);
+      text += files_text(results);
     }
-    const AnalysisStamp stamp{entry->info.name, sha256_hex(text), states};
-    const auto compute = [&] { return entry->function({options.runs, options.settings, options.progress}); };
-    outcomes.push_back(perform(options.out, stamp, options.force, compute));
+    const AnalysisStamp stamp{entry->name, sha256_hex(text), states};
+    const auto compute = [&] { return entry->of_group({options.runs, options.settings, options.progress}); };
+    outcomes.push_back(perform(options.out, stamp, options.force, options.settings.array_mb, compute));
   }
   return outcomes;
 }

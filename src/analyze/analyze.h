@@ -1,4 +1,4 @@
-// The front door: which analyses there are, and running them on a run directory or a group of runs, with results kept
+// The front door: running analyses (analyze/results/registry.h) on a run directory or a group of runs, with results kept
 // under DIR/analysis and computed again only when their inputs changed. Never trains.
 #pragma once
 
@@ -8,23 +8,26 @@
 #include <vector>
 
 #include "analyze/analysis_run.h"
-#include "analyze/results/fields.h"
+#include "analyze/results/registry.h"
 #include "analyze/settings.h"
 #include "data/examples.h"
 #include "run/analysis_files.h"
 
 namespace locus {
 
-struct AnalysisInfo {
-  std::string name;
-  std::string question;
-  std::string needs;           // in words
-  bool on_group = false;       // of several runs at once
-  bool needs_dataset = false;  // the examples, not only what the run directory holds
-  bool by_default = true;      // part of "everything" unless named
+// What an analysis of one run works on; the data set is made when first asked for.
+struct AnalysisJob {
+  const AnalysisRun& run;
+  const std::function<const Dataset&()>& dataset;
+  const AnalyzeSettings& settings;
+  const AnalyzeProgress& progress;
 };
-// All analyses, those of single runs first.
-std::vector<AnalysisInfo> analysis_list();
+
+struct AnalysisGroupJob {
+  const std::vector<std::filesystem::path>& runs;
+  const AnalyzeSettings& settings;
+  const AnalyzeProgress& progress;
+};
 
 struct AnalyzeOptions {
   std::filesystem::path run;
@@ -40,7 +43,8 @@ enum class AnalysisState { kComputed, kCached, kUnavailable };
 struct AnalysisOutcome {
   std::string name;
   AnalysisState state = AnalysisState::kComputed;
-  std::string message;  // why not, and how to get it
+  std::string message;      // why not, and how to get it
+  bool lacks_data = false;  // it could be computed, were the data of the run there
   double seconds = 0;
   std::filesystem::path file;  // the JSON
 };
@@ -59,18 +63,11 @@ struct AnalyzeGroupOptions {
 };
 std::vector<AnalysisOutcome> analyze_group(const AnalyzeGroupOptions& options);
 
-// What an analysis hands over to be written.
-struct AnalysisOutput {
-  nlohmann::ordered_json json;
-  std::vector<std::pair<std::string, std::string>> tables;  // "" is <name>.csv, "layers" is <name>.layers.csv
-  std::vector<ResultArray> arrays;
-};
-
 // What identifies an output: written into its JSON.
 struct AnalysisStamp {
   std::string name;
   std::string inputs_hash;
-  nlohmann::ordered_json made_of;  // states of the models (run/analysis_files.h)
+  Json made_of;  // states of the models (run/analysis_files.h)
 };
 // <folder>/analysis/<name>.json, .csv, .npz; the JSON last.
 std::filesystem::path write_analysis(const std::filesystem::path& folder, const AnalysisStamp& stamp,
@@ -80,9 +77,10 @@ std::filesystem::path write_unavailable(const std::filesystem::path& folder, con
 bool is_cached(const std::filesystem::path& folder, const AnalysisStamp& stamp);
 // The JSON of a result. IoError when absent or broken, DataError with the reason when it says "not available" or was made
 // of another state of the model.
-nlohmann::ordered_json read_analysis(const std::filesystem::path& folder, const std::string& name);
-// The same of a run whose state is known (hashing its model once serves all its analyses); the caller looks at `check`.
-nlohmann::ordered_json read_analysis(const std::filesystem::path& folder, const std::string& name, const ModelState& now,
-                                     AnalysisCheck& check);
+Json read_analysis(const std::filesystem::path& folder, const std::string& name);
+template <class R>
+R read_result(const std::filesystem::path& folder) {
+  return result_from_json<R>(read_analysis(folder, R::kName));
+}
 
 }  // namespace locus

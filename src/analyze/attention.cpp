@@ -1,14 +1,15 @@
 #include "analyze/attention.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <numeric>
 
 #include "analyze/attention_maps.h"
+#include "config/sources.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "data/latin/solver.h"
+#include "run/layout.h"
 #include "stats/bootstrap.h"
 #include "stats/matrix_correlation.h"
 
@@ -83,7 +84,12 @@ class AttentionAnalysis {
  public:
   AttentionAnalysis(const AnalysisRun& run, const Dataset& dataset, const Examples& examples,
                     const AnalyzeSettings& settings, AttentionResult& result)
-      : run_(run), dataset_(dataset), examples_(examples), settings_(settings), result_(result) {
+      : run_(run),
+        dataset_(dataset),
+        examples_(examples),
+        settings_(settings),
+        result_(result),
+        answer_tokens_(source_of(run.config).answer_tokens) {
     for (std::int64_t i = 0; i < examples.count; ++i) {
       clusters_.push_back(examples.cluster.empty() ? static_cast<int>(i) : examples.cluster[static_cast<std::size_t>(i)]);
     }
@@ -93,18 +99,18 @@ class AttentionAnalysis {
 
   // The kept examples themselves, for a look beside their maps: ids (-1 blank, N the target) and the cells the solver used.
   void keep_puzzles() {
-    if (run_.config.study != Study::kLst || examples_.ids.empty()) return;
+    if (answer_tokens_ == nullptr || examples_.ids.empty()) return;
     const std::int64_t kept = std::min(settings_.kept_examples, examples_.count);
     const std::int64_t t = run_.tokens();
     std::vector<float> ids, used;
     for (std::int64_t i = 0; i < kept; ++i) {
       const std::span<const std::int16_t> puzzle{examples_.ids.data() + i * t, static_cast<std::size_t>(t)};
       ids.insert(ids.end(), puzzle.begin(), puzzle.end());
-      for (const bool cell : puzzle_cells(puzzle).used) used.push_back(cell ? 1.0f : 0.0f);
+      for (const bool cell : answer_tokens_(puzzle).used) used.push_back(cell ? 1.0f : 0.0f);
     }
     if (kept == 0) return;
-    result_.arrays.push_back({"example_tokens", {kept, t}, std::move(ids)});
-    result_.arrays.push_back({"example_used", {kept, t}, std::move(used)});
+    result_.arrays.push_back({"example_tokens", {kept, t}, std::move(ids), true});
+    result_.arrays.push_back({"example_used", {kept, t}, std::move(used), true});
   }
 
   void add(const AnalysisModel& model) {
@@ -112,11 +118,12 @@ class AttentionAnalysis {
     const AttentionMaps maps = attention_maps(run_, model, examples_, keep ? settings_.kept_examples : 0);
     entropy(model, maps);
     if (reference_ != nullptr && reference_->runs > 0) agreement(model, maps);
-    if (run_.config.study == Study::kLst && !examples_.ids.empty() && maps.has_layers()) dependencies(model, maps);
+    if (answer_tokens_ != nullptr && !examples_.ids.empty() && maps.has_layers()) dependencies(model, maps);
     truths(model, maps);
     const MapShape& s = maps.shape;
     if (!keep) return;
-    result_.arrays.push_back({"maps." + model.name, {s.layers, s.heads, s.tokens, s.tokens}, maps.mean});
+    result_.arrays.push_back(
+        {"maps." + model.name, {s.layers, s.heads, s.tokens, s.tokens}, maps.mean, model.name == "final"});
     const std::int64_t kept = std::min(settings_.kept_examples, s.examples);
     if (kept > 0) {
       result_.arrays.push_back({"examples." + model.name, {kept, s.layers, s.heads, s.tokens, s.tokens}, maps.kept});
@@ -192,7 +199,7 @@ class AttentionAnalysis {
     std::iota(all.begin(), all.end(), 0);
     row.cosine = mean(all);
     const bool several = std::any_of(clusters_.begin(), clusters_.end(), [&](int c) { return c != clusters_.front(); });
-    if (!several || row.model.starts_with("snapshots/")) return;
+    if (!several || is_snapshot(row.model)) return;
     stats::BootstrapOptions options;
     options.resamples = 1000;
     options.seed = derive_seed(settings_.seed, "attention/interval", fnv1a64(row.model + row.map + row.form));
@@ -226,7 +233,7 @@ class AttentionAnalysis {
     std::int64_t count = 0;
   };
 
-  static void add_mass(std::span<const float> row, const PuzzleCells& cells, Mass& sum) {
+  static void add_mass(std::span<const float> row, const AnswerTokens& cells, Mass& sum) {
     const auto keys = static_cast<double>(row.size());
     for (std::size_t j = 0; j < cells.used.size(); ++j) {
       if (cells.used[j]) {
@@ -242,16 +249,16 @@ class AttentionAnalysis {
 
   void dependencies(const AnalysisModel& model, const AttentionMaps& maps) {
     const std::int64_t t = run_.tokens();
-    std::vector<PuzzleCells> cells;
+    std::vector<AnswerTokens> cells;
     for (std::int64_t i = 0; i < examples_.count; ++i) {
-      cells.push_back(puzzle_cells({examples_.ids.data() + i * t, static_cast<std::size_t>(t)}));
+      cells.push_back(answer_tokens_({examples_.ids.data() + i * t, static_cast<std::size_t>(t)}));
     }
     const auto conditions = static_cast<std::int64_t>(examples_.condition.empty() ? 0 : dataset_.conditions.size());
     for (std::int64_t l = 0; l < maps.shape.layers; ++l) {
       for (const char* query : {"read", "target"}) {
         std::vector<Mass> sums(static_cast<std::size_t>(1 + conditions));
         for (std::int64_t i = 0; i < examples_.count; ++i) {
-          const PuzzleCells& puzzle = cells[static_cast<std::size_t>(i)];
+          const AnswerTokens& puzzle = cells[static_cast<std::size_t>(i)];
           const std::int64_t q = std::string_view(query) == "read" ? read_token(i) : puzzle.target;
           if (q < 0) continue;
           const auto row = maps.layer_map(i, l).subspan(static_cast<std::size_t>(q * maps.shape.tokens),
@@ -324,28 +331,12 @@ class AttentionAnalysis {
   const Examples& examples_;
   const AnalyzeSettings& settings_;
   AttentionResult& result_;
+  AnswerTokens (*answer_tokens_)(std::span<const std::int16_t> ids);  // not set: the source cannot tell
   const Reference* reference_ = nullptr;
   std::vector<int> clusters_;
 };
 
 }  // namespace
-
-PuzzleCells puzzle_cells(std::span<const std::int16_t> ids) {
-  Puzzle puzzle;
-  puzzle.n = static_cast<int>(std::lround(std::sqrt(static_cast<double>(ids.size()))));
-  PuzzleCells out;
-  out.used.assign(ids.size(), false);
-  out.filled.assign(ids.size(), false);
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    puzzle.cells.push_back(static_cast<std::uint8_t>(ids[i] + 1));
-    if (ids[i] == puzzle.n) puzzle.target = static_cast<int>(i);
-    out.filled[i] = ids[i] >= 0 && ids[i] < puzzle.n;
-  }
-  out.target = puzzle.target;
-  if (puzzle.target < 0) return out;
-  for (const int cell : solve(puzzle).cells_used) out.used[static_cast<std::size_t>(cell)] = true;
-  return out;
-}
 
 AttentionResult analyze_attention(const AnalysisRun& run, const Dataset& dataset, const AnalyzeSettings& settings,
                                   const AnalyzeProgress& progress) {
@@ -354,7 +345,7 @@ AttentionResult analyze_attention(const AnalysisRun& run, const Dataset& dataset
   result.split = choose_split(dataset, settings.split);
   const Examples& all = dataset.split(result.split);
   const std::int64_t count = affordable_examples(run.structure->tokens, settings.examples);
-  const Examples examples = take_examples(dataset, all, sample_indices(all.count, count, settings.seed));
+  const Examples examples = sample_examples(dataset, all, count, settings.seed);
   result.examples = examples.count;
   if (examples.count < all.count) {
     result.notes.push_back(

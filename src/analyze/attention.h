@@ -13,12 +13,4 @@ namespace locus {
 AttentionResult analyze_attention(const AnalysisRun& run, const Dataset& dataset, const AnalyzeSettings& settings,
                                   const AnalyzeProgress& progress = {});
 
-// Cells that force the answer of a Latin-square example: ids (T), -1 blank, symbol - 1, n at the target.
-struct PuzzleCells {
-  std::int64_t target = -1;
-  std::vector<bool> used;    // (T)
-  std::vector<bool> filled;  // (T), the target not among them
-};
-PuzzleCells puzzle_cells(std::span<const std::int16_t> ids);
-
 }  // namespace locus

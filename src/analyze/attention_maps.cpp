@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "infer/evaluate.h"
 
 namespace locus {
 namespace {
@@ -82,7 +83,7 @@ AttentionMaps attention_maps(const AnalysisRun& run, const AnalysisModel& model,
   AttentionMaps maps;
   maps.shape = {examples.count, s.layers(), s.heads(), s.tokens};
   Collector collector(maps, std::min(keep, examples.count));
-  Evaluator evaluator(run.structure);
+  Evaluator evaluator(*run.structure);
   evaluator.patterns(model.params.data(), examples,
                      [&](std::int64_t example, std::int64_t layer, std::int64_t head, std::int64_t query, Mat rows) {
                        collector.add(example, layer, head, query, rows);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyze/evaluate.h"
+#include "analyze/chosen_examples.h"
 
 namespace locus {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <limits>
 
-#include "analyze/evaluate.h"
 #include "analyze/movement.h"
 #include "core/error.h"
+#include "infer/evaluate.h"
 #include "kernels/gemm.h"
 
 namespace locus {

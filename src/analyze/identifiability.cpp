@@ -1,6 +1,6 @@
 #include "analyze/identifiability.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,7 @@
 #include "analyze/analysis_run.h"
 #include "analyze/run_settings.h"
 #include "core/error.h"
+#include "run/layout.h"
 #include "stats/correlation.h"
 #include "stats/linalg.h"
 #include "stats/matrix_correlation.h"
@@ -59,16 +60,16 @@ struct CodeOf {
   ComparableCode code;
 };
 
-struct LoadedRun {
+struct RunCodes {
   std::string path;
   RunConfig config;
   std::vector<CodeOf> codes;  // init, snapshots, trained
   std::string trained;        // name of the trained model
 };
 
-LoadedRun load(const fs::path& path, const AnalyzeSettings& settings) {
+RunCodes load(const fs::path& path, const AnalyzeSettings& settings) {
   const AnalysisRun run = load_analysis_run(path, nullptr, {.snapshots = settings.snapshots});
-  LoadedRun out;
+  RunCodes out;
   out.path = path.string();
   out.config = run.config;
   out.trained = run.require_trained().name;
@@ -78,8 +79,8 @@ LoadedRun load(const fs::path& path, const AnalyzeSettings& settings) {
   return out;
 }
 
-void require_same_tokens(const std::vector<LoadedRun>& runs) {
-  for (const LoadedRun& run : runs) {
+void require_same_tokens(const std::vector<RunCodes>& runs) {
+  for (const RunCodes& run : runs) {
     const std::int64_t here = run.codes.front().code.tokens(), there = runs.front().codes.front().code.tokens();
     if (here == there) continue;
     throw DataError({.what = "runs of different numbers of tokens cannot be compared",
@@ -92,12 +93,12 @@ void require_same_tokens(const std::vector<LoadedRun>& runs) {
 
 class Pairs {
  public:
-  Pairs(const std::vector<LoadedRun>& runs, IdentifiabilityResult& result) : runs_(runs), result_(result) {}
+  Pairs(const std::vector<RunCodes>& runs, IdentifiabilityResult& result) : runs_(runs), result_(result) {}
 
   void between(std::int64_t a, std::int64_t b) {
     const bool same = result_.settings[static_cast<std::size_t>(a)] == result_.settings[static_cast<std::size_t>(b)];
-    const LoadedRun& x = runs_[static_cast<std::size_t>(a)];
-    const LoadedRun& y = runs_[static_cast<std::size_t>(b)];
+    const RunCodes& x = runs_[static_cast<std::size_t>(a)];
+    const RunCodes& y = runs_[static_cast<std::size_t>(b)];
     for (const CodeOf& p : x.codes) {
       for (const CodeOf& q : y.codes) {
         const bool both_trained = p.model == x.trained && q.model == y.trained;
@@ -108,7 +109,7 @@ class Pairs {
   }
 
   void within(std::int64_t a) {
-    const LoadedRun& run = runs_[static_cast<std::size_t>(a)];
+    const RunCodes& run = runs_[static_cast<std::size_t>(a)];
     for (const CodeOf& p : run.codes) {
       for (const CodeOf& q : run.codes) {
         if (q.model != run.trained) continue;
@@ -156,7 +157,7 @@ class Pairs {
     result_.pairs.push_back(std::move(row));
   }
 
-  const std::vector<LoadedRun>& runs_;
+  const std::vector<RunCodes>& runs_;
   IdentifiabilityResult& result_;
 };
 
@@ -201,7 +202,7 @@ IdentifiabilityResult analyze_identifiability(const std::vector<fs::path>& paths
                      .hint = "train the same configuration with seed=0, 1, 2 and give all folders"});
   }
   IdentifiabilityResult result;
-  std::vector<LoadedRun> runs;
+  std::vector<RunCodes> runs;
   std::exception_ptr refused;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (progress) progress("reading " + paths[i].string(), 0.5 * static_cast<double>(i) / static_cast<double>(paths.size()));
@@ -217,7 +218,7 @@ IdentifiabilityResult analyze_identifiability(const std::vector<fs::path>& paths
   if (runs.size() < 2) std::rethrow_exception(refused);
   require_same_tokens(runs);
   std::vector<const RunConfig*> configs;
-  for (const LoadedRun& run : runs) configs.push_back(&run.config);
+  for (const RunCodes& run : runs) configs.push_back(&run.config);
   result.settings = setting_names(configs);
   Pairs pairs(runs, result);
   const auto n = static_cast<std::int64_t>(runs.size());
@@ -229,8 +230,8 @@ IdentifiabilityResult analyze_identifiability(const std::vector<fs::path>& paths
   pairs.summarize();
   const bool seeds =
       std::any_of(result.pairs.begin(), result.pairs.end(), [](const auto& r) { return r.comparison == "seeds"; });
-  const bool snapshots = std::any_of(result.pairs.begin(), result.pairs.end(),
-                                     [](const auto& r) { return r.model_a.starts_with("snapshots/"); });
+  const bool snapshots =
+      std::any_of(result.pairs.begin(), result.pairs.end(), [](const auto& r) { return is_snapshot(r.model_a); });
   if (!seeds) result.notes.push_back("no two runs differ in the seed alone: nothing across seeds");
   if (!snapshots)
     result.notes.push_back("no snapshots: nothing over training time but init (train with watch.snapshots=[0,5,20])");

@@ -1,15 +1,16 @@
 #include "analyze/interventions.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 
-#include "analyze/evaluate.h"
+#include "analyze/chosen_examples.h"
 #include "core/error.h"
 #include "core/rng.h"
+#include "infer/evaluate.h"
 #include "stats/linalg.h"
 #include "stats/matrix_correlation.h"
 
@@ -76,7 +77,7 @@ struct Label {
 class Interventions {
  public:
   Interventions(const AnalysisRun& run, const Dataset& dataset, const AnalyzeSettings& settings, InterventionResult& result)
-      : run_(run), settings_(settings), result_(result), model_(run.require_trained()), evaluator_(run.structure) {
+      : run_(run), settings_(settings), result_(result), model_(run.require_trained()), evaluator_(*run.structure) {
     check_table();
     result_.model = model_.name;
     result_.measure = run.structure->shape.regression ? "mse" : "accuracy";
@@ -106,11 +107,11 @@ class Interventions {
 
  private:
   void check_table() const {
-    const PeKind kind = run_.config.pe.kind;
-    if (adds_codes(run_) && kind != PeKind::kLaplacian) return;
+    const std::vector<PeTensor> tensors = run_.structure->encoding->tensors();
+    if (adds_codes(run_) && tensors.size() == 1 && tensors.front().name == "table") return;
     throw DataError({.what = "the encoding has no table of positions that could be replaced",
                      .where = run_.path.string(),
-                     .got = fmt::format("pe.kind={}", kPeKindNames[static_cast<std::size_t>(kind)]),
+                     .got = fmt::format("pe.kind={}", pe_kind_name(run_.config.pe.kind)),
                      .expected = "learned or sinusoidal",
                      .hint = "train with pe.kind=learned; attention can be analysed for every encoding"});
   }
@@ -118,7 +119,7 @@ class Interventions {
   void add_split(const Dataset& dataset, const std::string& name) {
     const Examples& all = dataset.split(name);
     if (all.count == 0) return;
-    splits_.emplace_back(name, take_examples(dataset, all, sample_indices(all.count, affordable(), settings_.seed)));
+    splits_.emplace_back(name, sample_examples(dataset, all, affordable(), settings_.seed));
     if (splits_.back().second.count < all.count) {
       result_.notes.push_back(
           fmt::format("{} of {} examples of {} were used (setting examples)", splits_.back().second.count, all.count, name));
@@ -142,7 +143,7 @@ class Interventions {
     }
     for (const auto& [name, examples] : splits_) {
       if (main_split_only && name != splits_.front().first) continue;
-      const ModelEvaluation e = evaluator_.run(params.data(), examples);
+      const Evaluation e = evaluator_.run(params.data(), examples);
       InterventionRow row;
       row.kind = label.kind;
       row.layer = label.layer;

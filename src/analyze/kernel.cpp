@@ -1,12 +1,13 @@
 #include "analyze/kernel.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "analyze/evaluate.h"
+#include "analyze/chosen_examples.h"
 #include "core/error.h"
+#include "infer/evaluate.h"
 #include "stats/correlation.h"
 
 namespace locus {
@@ -160,8 +161,8 @@ Probe make_probe(const AnalysisRun& run, const Dataset& dataset, const AnalyzeSe
   probe.split = choose_split(dataset, wanted);
   const Examples& all = dataset.split(probe.split);
   probe.indices = sample_indices(all.count, settings.probe, settings.seed);
-  probe.examples = take_examples(dataset, all, probe.indices);
-  auto& masks = probe.examples.fixed_masks;
+  probe.examples = take_examples({dataset.tokens, dataset.features}, all, probe.indices);
+  auto& masks = probe.examples.masks;
   for (std::size_t i = static_cast<std::size_t>(dataset.tokens); i < masks.size(); ++i) {
     masks[i] = masks[i - static_cast<std::size_t>(dataset.tokens)];
   }

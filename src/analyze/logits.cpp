@@ -1,13 +1,14 @@
 #include "analyze/logits.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <Eigen/Core>
 #include <array>
 #include <cmath>
 
-#include "analyze/evaluate.h"
+#include "analyze/chosen_examples.h"
 #include "core/error.h"
+#include "infer/evaluate.h"
 #include "model/encoder.h"
 
 namespace locus {
@@ -40,7 +41,7 @@ void check_separable(const ModelStructure& s) {
     throw DataError(
         {.what = "this encoding is no table added to the input, so the logits have no parts of positions and content",
          .where = "pe.kind",
-         .got = std::string(kPeKindNames[static_cast<std::size_t>(s.config.pe.kind)]),
+         .got = std::string(pe_kind_name(s.config.pe.kind)),
          .expected = "learned, sinusoidal, laplacian or none"});
   }
   if (!s.post_norm()) {
@@ -203,7 +204,7 @@ LogitResult analyze_logits(const AnalysisRun& run, const Dataset& dataset, const
   result.split = choose_split(dataset, settings.split);
   const Examples& all = dataset.split(result.split);
   const std::int64_t count = std::min(settings.examples, kMostExamples);
-  const Examples examples = take_examples(dataset, all, sample_indices(all.count, count, settings.seed));
+  const Examples examples = sample_examples(dataset, all, count, settings.seed);
   result.examples = examples.count;
   for (std::size_t m = 0; m < run.models.size(); ++m) {
     const AnalysisModel& model = run.models[m];

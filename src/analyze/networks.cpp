@@ -1,19 +1,23 @@
 #include "analyze/networks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 #include <span>
 
+#include "config/sources.h"
 #include "core/error.h"
+#include "core/parallel.h"
 #include "core/rng.h"
 #include "core/symmetry.h"
 #include "stats/checks.h"
 #include "stats/community.h"
 #include "stats/graph.h"
 #include "stats/matrix_correlation.h"
-#include "stats/surrogates.h"
+#include "stats/space_null.h"
 
 namespace locus {
 namespace {
@@ -49,21 +53,24 @@ struct Item {
 class Networks {
  public:
   Networks(const AnalysisRun& run, const AnalyzeSettings& settings, NetworkResult& result)
-      : settings_(settings), labels_(label_list(run)), distance_(coordinate_distance(run)), result_(result) {
+      : settings_(settings), labels_(label_list(run)), result_(result), pool_(settings.threads) {
     const std::set<int> distinct(labels_.begin(), labels_.end());
     if (distinct.size() < 2) {
       throw DataError({.what = "tokens have no labels of modules or networks",
                        .where = run.path.string(),
                        .got = fmt::format("{} different labels", distinct.size()),
                        .expected = "at least 2",
-                       .hint = run.config.study == Study::kLst
-                                   ? "the cells of a Latin square have none; use the analysis recovery"
-                                   : "give series.atlas a table with a column network"});
+                       .hint = source_of(run.config).no_labels});
     }
+    std::vector<double> sizes(distinct.size(), 0);
+    for (const int label : labels_) {
+      groups_.push_back(static_cast<int>(std::distance(distinct.begin(), distinct.find(label))));
+      ++sizes[static_cast<std::size_t>(groups_.back())];
+    }
+    for (const double size : sizes) pairs_within_ += 0.5 * size * (size - 1);
     result_.tokens = run.tokens();
     result_.labels = static_cast<std::int64_t>(distinct.size());
-    if (distance_.rows() == 0)
-      result_.notes.push_back("coordinates are not known: no surrogates that keep spatial autocorrelation");
+    make_space(run);
   }
 
   void add(const Item& item) {
@@ -75,7 +82,7 @@ class Networks {
     const MatrixD cosine = stats::cosine_similarity(item.code.view());
     label_measures(item, cosine, row);
     community_measures(item, cosine, row);
-    surrogate_measure(item, row);
+    if (wants_surrogates(item)) space_measures(item, row);
     if (!item.model.is_snapshot()) {
       result_.arrays.push_back(
           {"similarity." + item.text(), {cosine.rows(), cosine.cols()}, {cosine.values().begin(), cosine.values().end()}});
@@ -95,9 +102,26 @@ class Networks {
     result_.data.push_back({truth.name, found.count, found.gamma, stats::adjusted_rand(found.labels, labels_)});
   }
 
-  void add_labels() { result_.arrays.push_back({"labels", {result_.tokens}, {labels_.begin(), labels_.end()}}); }
+  void add_labels() { result_.arrays.push_back({"labels", {result_.tokens}, {labels_.begin(), labels_.end()}, true}); }
 
  private:
+  // A code may be alike on both sides of the brain: where both are known, the null may be so as well.
+  void make_space(const AnalysisRun& run) {
+    const MatrixD& places = run.info.coordinates;
+    if (places.rows() != run.tokens() || places.cols() == 0) {
+      result_.notes.push_back("coordinates are not known: no test against codes that know space alone");
+      return;
+    }
+    if (places.rows() < kFewestTokensForSurrogates || places.cols() > 3) {
+      result_.notes.push_back(
+          fmt::format("no test against codes that know space alone: it needs {} tokens in at most 3 dimensions",
+                      kFewestTokensForSurrogates));
+      return;
+    }
+    const std::set<std::int32_t> sides(run.info.hemispheres.begin(), run.info.hemispheres.end());
+    space_.emplace(places.view(), sides.size() == 2 && places.cols() == 3);
+  }
+
   stats::PermutationOptions permutations(const Item& item, std::string_view name) const {
     stats::PermutationOptions o;
     o.permutations = item.model.is_snapshot() ? 99 : static_cast<int>(settings_.permutations);
@@ -115,28 +139,27 @@ class Networks {
     row.difference = wb.difference();
     row.segregation = stats::segregation(cosine.view(), labels_).value_or(kNotAvailable);
     const MatrixD b = stats::modularity_matrix(cosine.view(), stats::Weights::kSigned);
-    const auto q_of = [&](std::span<const int> labels) {
-      double q = 0;
-      for (std::ptrdiff_t i = 0; i < b.rows(); ++i) {
-        for (std::ptrdiff_t j = 0; j < b.cols(); ++j) {
-          if (labels[static_cast<std::size_t>(i)] == labels[static_cast<std::size_t>(j)]) q += b(i, j);
-        }
-      }
-      return q;
-    };
-    row.q_signed_p = stats::label_permutation_test(labels_, q_of, permutations(item, "networks/q")).p;
+    stats::WithinSum sum_of_b(b.view());  // the diagonal of b adds the same to every labelling
+    const auto q_of = [&](std::span<const int> labels) { return sum_of_b(labels); };
+    row.q_signed_p = stats::label_permutation_test(groups_, q_of, permutations(item, "networks/q")).p;
+    // Shuffled labels keep the number of pairs within and between, and the sum over both.
+    stats::WithinSum sum_of_cosines(cosine.view());
+    const std::vector<int> one_group(groups_.size(), 0);
+    const double all = sum_of_cosines(one_group), n = static_cast<double>(groups_.size()), pairs = 0.5 * n * (n - 1);
     const auto difference_of = [&](std::span<const int> labels) {
-      return stats::within_between(cosine.view(), labels).difference();
+      const double within = sum_of_cosines(labels);
+      return within / pairs_within_ - (all - within) / (pairs - pairs_within_);
     };
-    const auto test = stats::label_permutation_test(labels_, difference_of, permutations(item, "networks/difference"));
+    const auto test = stats::label_permutation_test(groups_, difference_of, permutations(item, "networks/difference"));
     row.difference_p = test.p;
     row.difference_null = test.null_mean;
   }
 
-  stats::Communities communities_of(const MatrixD& similarity, const std::string& name) const {
+  stats::Communities communities_of(const MatrixD& similarity, const std::string& name) {
     stats::CommunityOptions options;
     options.starts = static_cast<int>(settings_.community_starts);
     options.seed = derive_seed(settings_.seed, "networks/communities", fnv1a64(name));
+    options.pool = &pool_;
     const std::span<const double> all(kResolutions);
     const std::span<const double> chosen(&settings_.resolution, 1);
     return stats::persistent_communities(similarity.view(), settings_.resolution > 0 ? chosen : all, options);
@@ -152,25 +175,35 @@ class Networks {
     row.normalised_mutual_information = stats::normalised_mutual_information(found.labels, labels_);
     row.adjusted_mutual_information = stats::adjusted_mutual_information(found.labels, labels_);
     const auto rand_of = [&](std::span<const int> labels) { return stats::adjusted_rand(found.labels, labels); };
-    row.adjusted_rand_p = stats::label_permutation_test(labels_, rand_of, permutations(item, "networks/rand")).p;
-    result_.arrays.push_back({"communities." + item.text(), {result_.tokens}, {found.labels.begin(), found.labels.end()}});
+    row.adjusted_rand_p = stats::label_permutation_test(groups_, rand_of, permutations(item, "networks/rand")).p;
+    result_.arrays.push_back(
+        {"communities." + item.text(), {result_.tokens}, {found.labels.begin(), found.labels.end()}, true});
   }
 
   // Trained models only: it is the slowest measure, and an initial code has no smoothness to keep.
-  void surrogate_measure(const Item& item, NetworkRow& row) const {
-    const bool wanted = settings_.surrogates > 0 && !item.model.is_initial() && !item.model.is_snapshot();
-    if (!wanted || distance_.rows() < kFewestTokensForSurrogates || std::string_view(item.code_name) != "raw") return;
-    stats::NetworkTestOptions options;
+  bool wants_surrogates(const Item& item) const {
+    const bool trained = !item.model.is_initial() && !item.model.is_snapshot();
+    return settings_.surrogates > 0 && trained && space_.has_value() && std::string_view(item.code_name) != "centred";
+  }
+
+  void space_measures(const Item& item, NetworkRow& row) {
+    stats::SpaceTestOptions options;
     options.count = static_cast<int>(settings_.surrogates);
-    options.surrogates.seed = derive_seed(settings_.seed, "networks/surrogates", fnv1a64(item.text()));
-    row.surrogate_p = stats::surrogate_network_test(distance_.view(), item.code.view(), labels_, options).p;
+    options.seed = derive_seed(settings_.seed, "networks/surrogates", fnv1a64(item.text()));
+    options.pool = &pool_;
+    const stats::PermutationResult test = stats::space_network_test(*space_, item.code.view(), groups_, options);
+    row.difference_in_place = test.observed;
+    row.surrogate_p = test.p;
     row.surrogates = settings_.surrogates;
   }
 
   const AnalyzeSettings& settings_;
   std::vector<int> labels_;
-  MatrixD distance_;
+  std::vector<int> groups_;  // the same, numbered 0, 1, ...
+  double pairs_within_ = 0;
+  std::optional<stats::SpaceBasis> space_;  // where coordinates are known
   NetworkResult& result_;
+  ThreadPool pool_;
 };
 
 }  // namespace
@@ -179,18 +212,31 @@ NetworkResult analyze_networks(const AnalysisRun& run, const AnalyzeSettings& se
   NetworkResult result;
   Networks networks(run, settings, result);
   if (run.models.empty()) run.require_trained();
+  const std::vector<LayerCode> initial =
+      run.initial() != nullptr ? layer_codes(run, *run.initial()) : std::vector<LayerCode>{};
   for (std::size_t m = 0; m < run.models.size(); ++m) {
     const AnalysisModel& model = run.models[m];
-    if (progress) progress("networks " + model.name, static_cast<double>(m) / static_cast<double>(run.models.size()));
     const std::vector<LayerCode> layers = layer_codes(run, model);
+    // Each layer's raw code, centred code and change cost about the same.
+    const double parts = static_cast<double>(3 * layers.size() + 2);
+    double part = 0;
+    const auto add = [&](const Item& item) {
+      if (progress)
+        progress("networks " + model.name,
+                 (static_cast<double>(m) + part++ / parts) / static_cast<double>(run.models.size()));
+      networks.add(item);
+    };
     for (const LayerCode& layer : layers) {
       const MatrixD centred = stats::centre_rows(layer.code.view());
-      networks.add({model, layer.layer, "raw", layer.code});
-      networks.add({model, layer.layer, "centred", centred});
+      add({model, layer.layer, "raw", layer.code});
+      add({model, layer.layer, "centred", centred});
     }
+    const std::vector<LayerCode> changes = code_changes(layers, initial);
+    for (const LayerCode& change : changes) add({model, change.layer, "change", change.code});
     if (layers.size() < 2) continue;
     const MatrixD centred = stats::centre_rows(side_by_side(layers).view());
-    networks.add({model, -1, "centred", centred});
+    add({model, -1, "centred", centred});
+    if (!changes.empty()) add({model, -1, "change", side_by_side(changes)});
   }
   for (const Truth& truth : truths_of(run)) {
     if (run.info.truths.contains(truth.name)) networks.add_data(truth);

@@ -1,7 +1,8 @@
 #include "analyze/recovery.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -29,17 +30,71 @@ MatrixD difference(const MatrixD& a, const MatrixD& b) {
   return out;
 }
 
+// Rows and columns of `tokens`.
+MatrixD part_of(const MatrixD& matrix, std::span<const std::ptrdiff_t> tokens) {
+  const auto n = std::ssize(tokens);
+  MatrixD out(n, n);
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    for (std::ptrdiff_t j = 0; j < n; ++j)
+      out(i, j) = matrix(tokens[static_cast<std::size_t>(i)], tokens[static_cast<std::size_t>(j)]);
+  }
+  return out;
+}
+
+// Of a symmetric matrix: the means of rows and columns removed.
+MatrixD both_centred(const MatrixD& symmetric) {
+  MatrixD out = stats::centre_rows(symmetric.view());
+  for (std::ptrdiff_t i = 0; i < out.rows(); ++i) {
+    double mean = 0;
+    for (const double v : out.row(i)) mean += v / static_cast<double>(out.cols());
+    for (double& v : out.row(i)) v -= mean;
+  }
+  return out;
+}
+
+// A truth, and the code of norm 1 whose products follow it best: what a perfect learner would add to its start.
+struct Target {
+  Truth truth;
+  bool is_distance = false;
+  MatrixD ideal;  // (T, k), k at most the width
+};
+
+Target make_target(Truth truth, std::int64_t width) {
+  Target target{std::move(truth), false, {}};
+  target.is_distance = target.truth.name.find("distance") != std::string::npos;
+  MatrixD products = target.truth.matrix;
+  if (target.is_distance) {
+    for (double& v : products.values()) v *= -0.5 * v;
+  }
+  for (std::ptrdiff_t i = 0; i < products.rows(); ++i) {
+    for (std::ptrdiff_t j = 0; j < i; ++j) products(i, j) = products(j, i) = 0.5 * (products(i, j) + products(j, i));
+  }
+  const stats::SymmetricEigen eigen = stats::symmetric_eigen(both_centred(products).view());
+  const std::ptrdiff_t k = std::min<std::ptrdiff_t>(products.rows(), width);
+  target.ideal = MatrixD(products.rows(), width);
+  for (std::ptrdiff_t c = 0; c < k && eigen.values[static_cast<std::size_t>(c)] > 0; ++c) {
+    for (std::ptrdiff_t t = 0; t < products.rows(); ++t)
+      target.ideal(t, c) = eigen.vectors(t, c) * std::sqrt(eigen.values[static_cast<std::size_t>(c)]);
+  }
+  const double norm = frobenius(target.ideal);
+  if (norm > 0) {
+    for (double& v : target.ideal.values()) v /= norm;
+  }
+  return target;
+}
+
 // Everything of the run that each code is held against.
 struct Context {
   const AnalysisRun& run;
   const AnalyzeSettings& settings;
-  std::vector<Truth> truths;
+  std::vector<Target> targets;
+  std::vector<std::ptrdiff_t> compared;                           // tokens whose pairs are compared with truths
   MatrixD sinusoid;                                               // (T, C), may be empty
   MatrixD distance;                                               // of coordinates, may be empty
   MatrixD map;                                                    // (T, 2), may be empty
   std::vector<int> labels;                                        // may be empty
   std::vector<std::pair<std::int64_t, std::int64_t>> homologues;  // may be empty
-  std::map<std::int64_t, MatrixD> initial;                        // by layer, may be empty
+  std::vector<LayerCode> initial;                                 // may be empty
   std::map<std::int64_t, RecoveryRow> initial_rows;
 
   stats::PermutationOptions permutations(std::string_view name, const std::string& key) const {
@@ -50,17 +105,37 @@ struct Context {
   }
 };
 
+// All but the one token that every answer is read from, where there is one.
+std::vector<std::ptrdiff_t> compared_tokens(const AnalysisRun& run) {
+  std::int64_t read = -1;
+  if (run.config.model.readout == Readout::kToken) {
+    read =
+        run.config.model.readout_token < 0 ? run.tokens() + run.config.model.readout_token : run.config.model.readout_token;
+  }
+  std::vector<std::ptrdiff_t> out;
+  for (std::int64_t t = 0; t < run.tokens(); ++t) {
+    if (t != read) out.push_back(t);
+  }
+  return out;
+}
+
 Context make_context(const AnalysisRun& run, const AnalyzeSettings& settings, RecoveryResult& result) {
   Context c{run,
             settings,
-            truths_of(run),
+            {},
+            compared_tokens(run),
             true_sinusoid(run),
             coordinate_distance(run),
             {},
             label_list(run),
-            homotopic_pairs(run.info.token_names, run.info.hemispheres),
+            homotopic_pairs(run.info.names, run.info.hemispheres),
             {},
             {}};
+  for (Truth& truth : truths_of(run)) c.targets.push_back(make_target(std::move(truth), run.structure->width()));
+  if (std::ssize(c.compared) < run.tokens()) {
+    result.notes.push_back(
+        "the token that is read out is left out of comparisons with truths: its position also means \"answer here\"");
+  }
   const MatrixD& xy = run.info.coordinates;
   if (c.distance.rows() > 0 && xy.cols() == 2) c.map = xy;
   if (c.distance.rows() > 0 && xy.cols() > 2) c.map = stats::pca(xy.view(), 2).scores;
@@ -75,7 +150,7 @@ Context make_context(const AnalysisRun& run, const AnalyzeSettings& settings, Re
   if (run.initial() == nullptr) {
     result.notes.push_back("no init/ model: no change since initialisation");
   } else {
-    for (LayerCode& code : layer_codes(run, *run.initial())) c.initial[code.layer] = std::move(code.code);
+    c.initial = layer_codes(run, *run.initial());
   }
   return c;
 }
@@ -86,30 +161,51 @@ struct Key {
   std::string text() const { return fmt::format("{}.{}", model.name, layer); }
 };
 
-void compare_with_truths(const Context& c, const Key& key, const char* code_name, const MatrixD& code,
-                         RecoveryResult& result) {
+// A form of a code, and where its change began: a perfect learner's code is start + moved * ideal.
+struct Form {
+  const char* name;
+  const MatrixD& code;
+  const MatrixD* start = nullptr;  // nullptr: nothing is known of it
+  double moved = 0;
+};
+
+MatrixD similarity_of(const MatrixD& code, bool cosine) {
+  return cosine ? stats::cosine_similarity(code.view()) : stats::pairwise_distance(code.view());
+}
+
+double ceiling_of(const Context& c, const Form& form, const Target& target, bool cosine) {
+  if (form.start == nullptr || form.moved == 0) return kNotAvailable;
+  MatrixD perfect = *form.start;
+  for (std::size_t i = 0; i < perfect.values().size(); ++i) perfect.values()[i] += form.moved * target.ideal.values()[i];
+  const MatrixD found = part_of(similarity_of(perfect, cosine), c.compared);
+  return stats::matrix_correlation(found.view(), part_of(target.truth.matrix, c.compared).view()).r;
+}
+
+void compare_with_truths(const Context& c, const Key& key, const Form& form, RecoveryResult& result) {
   for (const char* similarity : {"cosine", "distance"}) {
     const bool cosine = std::string_view(similarity) == "cosine";
-    if (!cosine && std::string_view(code_name) == "centred") continue;  // distances do not feel the mean
-    const MatrixD matrix = cosine ? stats::cosine_similarity(code.view()) : stats::pairwise_distance(code.view());
-    for (const Truth& truth : c.truths) {
+    if (!cosine && std::string_view(form.name) == "centred") continue;  // distances do not feel the mean
+    const MatrixD matrix = part_of(similarity_of(form.code, cosine), c.compared);
+    for (const Target& target : c.targets) {
+      const MatrixD truth = part_of(target.truth.matrix, c.compared);
       TruthRow row;
       row.model = key.model.name;
       row.epoch = key.model.epoch;
       row.layer = key.layer;
-      row.code = code_name;
+      row.code = form.name;
       row.similarity = similarity;
-      row.truth = truth.name;
-      row.pearson = stats::matrix_correlation(matrix.view(), truth.matrix.view()).r;
-      row.spearman = stats::matrix_correlation(matrix.view(), truth.matrix.view(), stats::CorrelationKind::kSpearman).r;
-      const bool is_distance = truth.name == "distance" || truth.name == "grid_distance";
-      if (c.distance.rows() > 0 && !is_distance && std::isfinite(row.pearson)) {
-        const ConstMatD covariate = c.distance.view();
-        row.partial = stats::partial_matrix_correlation(matrix.view(), truth.matrix.view(), {&covariate, 1}).r;
+      row.truth = target.truth.name;
+      row.pearson = stats::matrix_correlation(matrix.view(), truth.view()).r;
+      row.spearman = stats::matrix_correlation(matrix.view(), truth.view(), stats::CorrelationKind::kSpearman).r;
+      row.ceiling = ceiling_of(c, form, target, cosine);
+      if (c.distance.rows() > 0 && !target.is_distance && std::isfinite(row.pearson)) {
+        const MatrixD distance = part_of(c.distance, c.compared);
+        const ConstMatD covariate = distance.view();
+        row.partial = stats::partial_matrix_correlation(matrix.view(), truth.view(), {&covariate, 1}).r;
       }
       if (cosine && !key.model.is_snapshot() && std::isfinite(row.pearson)) {
-        const auto options = c.permutations("recovery/mantel", key.text() + code_name + truth.name);
-        row.mantel_p = stats::mantel(matrix.view(), truth.matrix.view(), stats::CorrelationKind::kPearson, options).p;
+        const auto options = c.permutations("recovery/mantel", key.text() + form.name + target.truth.name);
+        row.mantel_p = stats::mantel(matrix.view(), truth.view(), stats::CorrelationKind::kPearson, options).p;
       }
       result.truths.push_back(std::move(row));
     }
@@ -198,7 +294,8 @@ double add_map(const Context& c, const std::string& name, const MatrixD& map, Re
   return scatter > 0 ? 1 - fit.distance * fit.distance / (scatter * scatter) : kNotAvailable;
 }
 
-void add_matrices(const Context& c, const Key& key, const MatrixD& code, RecoveryRow& row, RecoveryResult& result) {
+void add_matrices(const Context& c, const Key& key, const MatrixD& code, const MatrixD* change, RecoveryRow& row,
+                  RecoveryResult& result) {
   const MatrixD centred = stats::centre_rows(code.view());
   const MatrixD distance = stats::pairwise_distance(code.view());
   const std::string name = key.text();
@@ -206,34 +303,54 @@ void add_matrices(const Context& c, const Key& key, const MatrixD& code, Recover
     result.arrays.push_back(array_of("cosine." + name, stats::cosine_similarity(code.view())));
     result.arrays.push_back(array_of("cosine_centred." + name, stats::cosine_similarity(centred.view())));
     result.arrays.push_back(array_of("distance." + name, distance));
+    if (change != nullptr)
+      result.arrays.push_back(array_of("cosine_change." + name, stats::cosine_similarity(change->view())));
   }
   if (row.norm == 0 || code.rows() < 3 || code.cols() < 2) return;
   row.map_mds_r2 = add_map(c, "mds." + name, stats::classical_mds(distance.view(), 2).coordinates, result);
   row.map_pca_r2 = add_map(c, "pca." + name, stats::pca(code.view(), 2).scores, result);
+  if (change == nullptr) return;
+  const MatrixD changed = stats::pairwise_distance(change->view());
+  add_map(c, "mds_change." + name, stats::classical_mds(changed.view(), 2).coordinates, result);
 }
 
-void analyze_code(Context& c, const Key& key, const MatrixD& code, RecoveryResult& result) {
+RecoveryRow measure_code(const Context& c, const Key& key, const MatrixD& code) {
   RecoveryRow row;
   row.model = key.model.name;
   row.epoch = key.model.epoch;
   row.layer = key.layer;
   row.norm = frobenius(code);
-  const MatrixD centred = stats::centre_rows(code.view());
   row.effective_dimension = stats::effective_dimension(code.view());
-  compare_with_truths(c, key, "raw", code, result);
-  compare_with_truths(c, key, "centred", centred, result);
-  const auto initial = c.initial.find(key.layer);
-  if (initial != c.initial.end() && !key.model.is_initial()) {
-    const MatrixD change = difference(code, initial->second);
-    row.movement = frobenius(change);
-    if (row.movement > 0) compare_with_truths(c, key, "change", stats::centre_rows(change.view()), result);
-  }
   procrustes_measures(c, key, code, row);
   if (row.norm > 0) {
     readout_measures(c, key, code, row);
     homotopic_measures(c, key, stats::cosine_similarity(code.view()), row);
   }
-  add_matrices(c, key, code, row, result);
+  return row;
+}
+
+void analyze_code(Context& c, const Key& key, const MatrixD& code, RecoveryResult& result) {
+  RecoveryRow row = measure_code(c, key, code);
+  const auto initial = std::find_if(c.initial.begin(), c.initial.end(), [&](const auto& i) { return i.layer == key.layer; });
+  const bool has_start = initial != c.initial.end() && !key.model.is_initial();
+  std::vector<LayerCode> change;
+  if (has_start) {
+    const LayerCode now{key.layer, code};
+    change = code_changes({&now, 1}, {&*initial, 1});
+    row.movement = change.empty() ? 0 : frobenius(difference(code, initial->code));
+  }
+  const double moved = has_start ? row.movement : 0;
+  const MatrixD centred = stats::centre_rows(code.view());
+  compare_with_truths(c, key, {"raw", code, has_start ? &initial->code : nullptr, moved}, result);
+  MatrixD centred_start;
+  if (has_start) centred_start = stats::centre_rows(initial->code.view());
+  compare_with_truths(c, key, {"centred", centred, has_start ? &centred_start : nullptr, moved}, result);
+  if (!change.empty()) {
+    const MatrixD nothing(code.rows(), code.cols());
+    compare_with_truths(c, key, {"change", change[0].code, &nothing, moved}, result);
+    result.changes.push_back(measure_code(c, {key.model, key.layer}, change[0].code));
+  }
+  add_matrices(c, key, code, change.empty() ? nullptr : &change[0].code, row, result);
   if (key.model.is_initial()) c.initial_rows[key.layer] = row;
   result.layers.push_back(std::move(row));
 }
@@ -253,7 +370,8 @@ RecoveryResult analyze_recovery(const AnalysisRun& run, const AnalyzeSettings& s
     if (progress) progress("recovery " + model.name, static_cast<double>(m) / static_cast<double>(run.models.size()));
     for (const LayerCode& code : layer_codes(run, model)) analyze_code(context, {model, code.layer}, code.code, result);
   }
-  for (const Truth& truth : context.truths) result.arrays.push_back(array_of("truth." + truth.name, truth.matrix));
+  for (const Target& target : context.targets)
+    result.arrays.push_back(array_of("truth." + target.truth.name, target.truth.matrix));
   if (context.map.rows() > 0) result.arrays.push_back(array_of("truth_map", context.map));
   return result;
 }

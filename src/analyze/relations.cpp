@@ -1,6 +1,6 @@
 #include "analyze/relations.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <set>
@@ -13,9 +13,11 @@
 #include "analyze/results/networks.h"
 #include "analyze/results/recovery.h"
 #include "analyze/run_settings.h"
+#include "config/tasks.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "run/run_record.h"
+#include "run/layout.h"
+#include "run/run_reader.h"
 #include "stats/bootstrap.h"
 #include "stats/correlation.h"
 
@@ -25,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using Measures = std::map<std::string, double>;
 
-bool is_trained(const std::string& model) { return model == "final" || model.starts_with("checkpoints/"); }
+bool is_trained(const std::string& model) { return model == run_files::kFinal || is_checkpoint(model); }
 
 // Means of values that come one by one.
 class Means {
@@ -44,8 +46,7 @@ class Means {
   std::map<std::string, std::pair<double, std::int64_t>> sums_;
 };
 
-void recovery_measures(const nlohmann::ordered_json& json, Means& out) {
-  const RecoveryResult r = recovery_from_json(json);
+void add_measures(const RecoveryResult& r, Means& out) {
   for (const TruthRow& row : r.truths) {
     if (!is_trained(row.model) || row.code == "centred") continue;
     const std::string name = "recovery." + row.truth + "." + row.similarity + (row.code == "change" ? ".change" : "");
@@ -63,8 +64,8 @@ void recovery_measures(const nlohmann::ordered_json& json, Means& out) {
   }
 }
 
-void network_measures(const nlohmann::ordered_json& json, Means& out) {
-  for (const NetworkRow& row : networks_from_json(json).rows) {
+void add_measures(const NetworkResult& r, Means& out) {
+  for (const NetworkRow& row : r.rows) {
     if (!is_trained(row.model) || row.layer != 0 || row.code != "raw") continue;
     out.add("networks.q_positive", row.q_positive);
     out.add("networks.q_signed", row.q_signed);
@@ -73,8 +74,7 @@ void network_measures(const nlohmann::ordered_json& json, Means& out) {
   }
 }
 
-void attention_measures(const nlohmann::ordered_json& json, Means& out) {
-  const AttentionResult r = attention_from_json(json);
+void add_measures(const AttentionResult& r, Means& out) {
   for (const AttentionAgreementRow& row : r.agreement) {
     if (row.map != "mean" || row.reference != "example") continue;
     const std::string name = "attention.agreement" + std::string(row.form == "centred" ? ".centred" : "");
@@ -89,16 +89,15 @@ void attention_measures(const nlohmann::ordered_json& json, Means& out) {
   }
 }
 
-void movement_measures(const nlohmann::ordered_json& json, Means& out) {
-  for (const MovementRow& row : movement_from_json(json).rows) {
+void add_measures(const MovementResult& r, Means& out) {
+  for (const MovementRow& row : r.rows) {
     if (!is_trained(row.model) || row.level != "part") continue;
     out.add("movement." + row.name, row.movement);
     out.add("movement." + row.name + ".relative", row.relative);
   }
 }
 
-void kernel_measures(const nlohmann::ordered_json& json, Means& out) {
-  const KernelResult r = kernel_from_json(json);
+void add_measures(const KernelResult& r, Means& out) {
   for (const KernelRow& row : r.kernels) {
     if (!is_trained(row.model)) continue;
     out.add("kernel.change." + row.part, row.change);
@@ -109,8 +108,7 @@ void kernel_measures(const nlohmann::ordered_json& json, Means& out) {
   }
 }
 
-void intervention_measures(const nlohmann::ordered_json& json, Means& out) {
-  const InterventionResult r = interventions_from_json(json);
+void add_measures(const InterventionResult& r, Means& out) {
   const std::string main = r.rows.empty() ? "" : r.rows.front().split;
   for (const InterventionRow& row : r.rows) {
     if (row.split == main && row.layer < 0 && row.token < 0 && std::isnan(row.amount) && row.source.empty() &&
@@ -120,13 +118,34 @@ void intervention_measures(const nlohmann::ordered_json& json, Means& out) {
   }
 }
 
-struct Source {
-  const char* name;
-  void (*read)(const nlohmann::ordered_json&, Means&);
-};
-constexpr Source kSources[] = {{"recovery", recovery_measures},          {"networks", network_measures},
-                               {"attention", attention_measures},        {"movement", movement_measures},
-                               {"interventions", intervention_measures}, {"kernel", kernel_measures}};
+// The measures of one analysis, unless it was not computed or is not available: such a run gives fewer.
+template <class R>
+void add_analysis(const RunReader& run, Means& out, std::vector<std::string>& notes) {
+  try {
+    const std::optional<StoredAnalysis> stored = stored_analysis(run, R::kName);
+    if (!stored || !stored->available) return;
+    const std::string& note = stored->check.note;
+    if (!note.empty()) notes.push_back(analysis_file(run.path(), R::kName).string() + ": " + note);
+    if (stored->check.usable()) add_measures(result_from_json<R>(stored->json), out);
+  } catch (const Error&) {
+    return;
+  }
+}
+
+// The measures of one run's analyses that are worth relating, by name: "attention.agreement", "kernel.change", ...
+// Analyses of another state of the model are left out and said in `notes`.
+Measures run_measures(const RunReader& run, std::vector<std::string>& notes) {
+  Means means;
+  add_analysis<RecoveryResult>(run, means, notes);
+  add_analysis<NetworkResult>(run, means, notes);
+  add_analysis<AttentionResult>(run, means, notes);
+  add_analysis<MovementResult>(run, means, notes);
+  add_analysis<InterventionResult>(run, means, notes);
+  add_analysis<KernelResult>(run, means, notes);
+  Measures out;
+  means.move_to(out);
+  return out;
+}
 
 struct RunPoint {
   std::string path, setting;
@@ -135,11 +154,19 @@ struct RunPoint {
   Measures measures;
 };
 
-// heldout.accuracy, test.accuracy or test.mse, whichever is there first.
-bool find_outcome(const RunRecord& record, std::string& name, double& value) {
-  for (const char* key : {"heldout.accuracy", "test.accuracy", "test.mse", "test.loss"}) {
+// What runs of this kind are compared by, else a measure or the loss on the test split, whichever is there first.
+std::vector<std::string> outcome_names(const RunReader& run) {
+  std::vector<std::string> names;
+  if (run.config()) names.push_back(default_metric(*run.config()));
+  for (const TaskRow& task : task_rows()) names.push_back("test." + task.measures[0].name);
+  names.emplace_back("test.loss");
+  return names;
+}
+
+bool find_outcome(const RunReader& run, std::string& name, double& value) {
+  for (const std::string& key : outcome_names(run)) {
     if (!name.empty() && name != key) continue;
-    const auto found = record.summary ? record.summary->find(key) : record.metrics.last(key);
+    const auto found = run.summary() ? run.summary()->find(key) : run.metrics().last(key);
     if (!found || !std::isfinite(*found)) continue;
     name = key;
     value = *found;
@@ -215,23 +242,24 @@ std::vector<RunPoint> read_points(const std::vector<fs::path>& paths, std::strin
   std::vector<RunPoint> points;
   std::vector<RunConfig> configs;
   for (const fs::path& path : paths) {
-    const RunRecord record = read_run(path);
-    if (!record.config || record.config->pe.kind != PeKind::kLearned || !record.config->pe.is_trained()) {
+    const RunReader run(path);
+    const std::optional<RunConfig>& config = run.config();
+    if (!config || config->pe.kind != PeKind::kLearned || !config->pe.is_trained()) {
       result.notes.push_back(path.string() + ": left out, its positions are not learned");
       continue;
     }
     RunPoint point;
-    if (!find_outcome(record, outcome, point.outcome)) {
+    if (!find_outcome(run, outcome, point.outcome)) {
       result.notes.push_back(path.string() + ": left out, it has no " + (outcome.empty() ? "outcome" : outcome) +
                              " (let it finish)");
       continue;
     }
     point.path = path.string();
-    point.sigma = record.config->pe.sigma;
-    point.seed = record.config->seed;
-    point.measures = run_measures(path, result.notes);
+    point.sigma = config->pe.sigma;
+    point.seed = config->seed;
+    point.measures = run_measures(run, result.notes);
     if (point.measures.empty()) result.notes.push_back(path.string() + ": not analysed yet (run locus analyze on it first)");
-    configs.push_back(*record.config);
+    configs.push_back(*config);
     points.push_back(std::move(point));
   }
   std::vector<const RunConfig*> pointers;
@@ -242,24 +270,6 @@ std::vector<RunPoint> read_points(const std::vector<fs::path>& paths, std::strin
 }
 
 }  // namespace
-
-std::map<std::string, double> run_measures(const fs::path& run, std::vector<std::string>& notes) {
-  Means means;
-  const ModelState now = model_state(run);
-  for (const Source& source : kSources) {
-    try {
-      AnalysisCheck check;
-      const nlohmann::ordered_json json = read_analysis(run, source.name, now, check);
-      if (!check.note.empty()) notes.push_back(analysis_file(run, source.name).string() + ": " + check.note);
-      if (check.usable()) source.read(json, means);
-    } catch (const Error&) {
-      continue;  // not computed or not available: such a run gives fewer measures
-    }
-  }
-  Measures out;
-  means.move_to(out);
-  return out;
-}
 
 RelationResult analyze_relations(const std::vector<fs::path>& runs, const AnalyzeSettings& settings) {
   RelationResult result;

@@ -1,4 +1,4 @@
-// What a user may choose about analyses; all of it enters the hash under which results are kept.
+// What a user may choose about analyses.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "config/fields.h"
+
 namespace locus {
 
 struct AnalyzeSettings {
-  std::uint64_t seed = 0;               // of permutations, surrogates, random interventions, the probe set
+  std::int64_t seed = 0;                // of permutations, surrogates, random interventions, the probe set
   std::int64_t permutations = 1999;     // of every permutation test: p < 0.001 can be seen
   std::int64_t surrogates = 1999;       // spatial surrogates; 0: none
   std::int64_t community_starts = 50;   // of Louvain
@@ -29,32 +31,15 @@ struct AnalyzeSettings {
   std::int64_t probe = 256;        // examples of the kernel's probe set
   std::int64_t probe_outputs = 8;  // at most so many outputs
   double kernel_memory = 1.3e9;    // bytes for gradients
-
-  static void fields(auto& r, auto&& visit) {
-    visit("seed", r.seed);
-    visit("permutations", r.permutations);
-    visit("surrogates", r.surrogates);
-    visit("community_starts", r.community_starts);
-    visit("resolution", r.resolution);
-    visit("snapshots", r.snapshots);
-    visit("split", r.split);
-    visit("examples", r.examples);
-    visit("kept_examples", r.kept_examples);
-    visit("references", r.references);
-    visit("others", r.others);
-    visit("matrices", r.matrices);
-    visit("alphas", r.alphas);
-    visit("scales", r.scales);
-    visit("repeats", r.repeats);
-    visit("most_lesions", r.most_lesions);
-    visit("probe", r.probe);
-    visit("probe_outputs", r.probe_outputs);
-  }
+  double array_mb = 1;             // of arrays that no report shows, kept of each analysis of a run, smallest first
+  int threads = 1;                 // results are the same for any number
 };
+
+// The settings that a user may give, with limits and help. All of them may enter the hash under which results are kept.
+FieldList describe(AnalyzeSettings& settings);
 
 // One "key=value" as typed on a command line; lists as a,b or [a,b]. ConfigError for unknown keys and bad values.
 void apply_setting(AnalyzeSettings& settings, std::string_view assignment);
-std::vector<std::string> setting_keys();
 
 // Called with what is being done and how far it is, in [0, 1]; may throw to stop.
 using AnalyzeProgress = std::function<void(const std::string& what, double done)>;

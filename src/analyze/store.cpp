@@ -1,11 +1,12 @@
 // Results of analyses on disk: writing them whole, recognising them again.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
 #include "analyze/analyze.h"
 #include "io/file.h"
 #include "io/npy.h"
+#include "io/temporary.h"
 #include "run/analysis_files.h"
 
 namespace locus {
@@ -13,8 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-nlohmann::ordered_json head_of(const AnalysisStamp& stamp, bool available) {
-  nlohmann::ordered_json json;
+Json head_of(const AnalysisStamp& stamp, bool available) {
+  Json json;
   json["name"] = stamp.name;
   json["inputs_hash"] = stamp.inputs_hash;
   json["available"] = available;
@@ -22,9 +23,7 @@ nlohmann::ordered_json head_of(const AnalysisStamp& stamp, bool available) {
   return json;
 }
 
-std::string dump(const nlohmann::ordered_json& json) {
-  return json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
+std::string dump(const Json& json) { return json.dump(1) + "\n"; }
 
 // Files of earlier results of this analysis that a new one does not replace.
 void remove_others(const fs::path& folder, const std::string& name, const std::vector<std::string>& keep) {
@@ -34,6 +33,15 @@ void remove_others(const fs::path& folder, const std::string& name, const std::v
     const bool ours = file.starts_with(name + ".") && (file.ends_with(".csv") || file.ends_with(".npz"));
     if (ours && std::find(keep.begin(), keep.end(), file) == keep.end()) fs::remove(entry.path(), code);
   }
+}
+
+// The JSON file says that a result is whole: it goes first and comes last, so that no kill leaves it beside tables of
+// another result. The run's own folder must be there: one that was moved is not made again under its old name.
+void take_back(const fs::path& json) {
+  const fs::path place = json.parent_path();
+  make_folder(place);
+  remove_stale_temporaries(place);
+  if (remove_file(json)) sync_folder(place);
 }
 
 void write_arrays(const fs::path& path, const std::vector<ResultArray>& arrays) {
@@ -48,7 +56,7 @@ void write_arrays(const fs::path& path, const std::vector<ResultArray>& arrays) 
 fs::path write_analysis(const fs::path& folder, const AnalysisStamp& stamp, const AnalysisOutput& output) {
   const fs::path path = analysis_file(folder, stamp.name);
   const fs::path place = path.parent_path();
-  ensure_writable_directory(place);
+  take_back(path);
   std::vector<std::string> files;
   for (const auto& [table, text] : output.tables) {
     files.push_back(stamp.name + (table.empty() ? "" : "." + table) + ".csv");
@@ -59,18 +67,18 @@ fs::path write_analysis(const fs::path& folder, const AnalysisStamp& stamp, cons
     write_arrays(place / files.back(), output.arrays);
   }
   remove_others(place, stamp.name, files);
-  nlohmann::ordered_json json = head_of(stamp, true);
+  Json json = head_of(stamp, true);
   json["files"] = files;
-  json.update(output.json);
+  for (const auto& [key, value] : output.json.items()) json[key] = value;
   write_file_atomic(path, dump(json));
   return path;
 }
 
 fs::path write_unavailable(const fs::path& folder, const AnalysisStamp& stamp, const Error& error) {
   const fs::path path = analysis_file(folder, stamp.name);
-  ensure_writable_directory(path.parent_path());
+  take_back(path);
   remove_others(path.parent_path(), stamp.name, {});
-  nlohmann::ordered_json json = head_of(stamp, false);
+  Json json = head_of(stamp, false);
   const ErrorParts& parts = error.parts();
   json["what"] = parts.what;
   json["got"] = parts.got;
@@ -84,13 +92,13 @@ bool is_cached(const fs::path& folder, const AnalysisStamp& stamp) {
   std::error_code code;
   const fs::path path = analysis_file(folder, stamp.name);
   if (!fs::is_regular_file(path, code)) return false;
-  auto json = nlohmann::ordered_json::parse(read_text_file(path), nullptr, /*allow_exceptions=*/false);
+  auto json = Json::parse(read_text_file(path));
   if (!json.is_object() || !json.contains("files") || !json["files"].is_array()) return false;
   if (json.value("inputs_hash", "") != stamp.inputs_hash || !json.value("available", false)) return false;
   const bool whole = std::all_of(json["files"].begin(), json["files"].end(), [&](const auto& file) {
     return file.is_string() && fs::is_regular_file(path.parent_path() / file.template get<std::string>(), code);
   });
-  if (whole && json.value(kMadeOf, nlohmann::ordered_json()) != stamp.made_of) {
+  if (whole && json.value(kMadeOf, Json()) != stamp.made_of) {
     json[kMadeOf] = stamp.made_of;
     try {
       write_file_atomic(path, dump(json));
@@ -101,13 +109,9 @@ bool is_cached(const fs::path& folder, const AnalysisStamp& stamp) {
   return whole;
 }
 
-namespace {
-
-nlohmann::ordered_json read_available(const fs::path& path) {
-  auto json = nlohmann::ordered_json::parse(read_text_file(path), nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("available")) {
-    throw IoError({.what = "not a result of an analysis", .where = path.string(), .hint = "run locus analyze again"});
-  }
+Json read_analysis(const fs::path& folder, const std::string& name) {
+  const fs::path path = analysis_file(folder, name);
+  Json json = read_analysis_file(path);
   if (!json.value("available", false)) {
     throw DataError({.what = json.value("what", "not available"),
                      .where = path.string(),
@@ -115,23 +119,8 @@ nlohmann::ordered_json read_available(const fs::path& path) {
                      .expected = json.value("expected", ""),
                      .hint = json.value("hint", "")});
   }
-  return json;
-}
-
-}  // namespace
-
-nlohmann::ordered_json read_analysis(const fs::path& folder, const std::string& name) {
-  const fs::path path = analysis_file(folder, name);
-  auto json = read_available(path);
-  const AnalysisCheck check = check_analysis_in(folder, nlohmann::json(json));
+  const AnalysisCheck check = check_analysis_in(folder, json);
   if (!check.usable()) throw DataError({.what = check.note, .where = path.string()});
-  return json;
-}
-
-nlohmann::ordered_json read_analysis(const fs::path& folder, const std::string& name, const ModelState& now,
-                                     AnalysisCheck& check) {
-  auto json = read_available(analysis_file(folder, name));
-  check = check_analysis(nlohmann::json(json), now);
   return json;
 }
 

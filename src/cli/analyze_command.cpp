@@ -1,16 +1,21 @@
 // locus analyze: finished runs to numbers.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <iterator>
 
+#include "analyze/analysis_run.h"
 #include "analyze/analyze.h"
+#include "cli/analysis_line.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "core/error.h"
+#include "core/json.h"
 #include "core/text.h"
-#include "run/run_record.h"
-#include "study/datasets.h"
+#include "data/datasets.h"
+#include "run/data_folder.h"
+#include "run/run_reader.h"
 
 namespace locus::cli {
 namespace {
@@ -35,15 +40,15 @@ std::vector<std::string> names_of(const AnalyzeCommandOptions& options, bool on_
   any = options.names.empty();
   for (const std::string& name : options.names) {
     bool known = name == "all";
-    for (const AnalysisInfo& info : analysis_list()) {
-      if (info.name == name && info.on_group == on_group) chosen.push_back(name);
+    for (const Analysis& info : all_analyses()) {
+      if (info.name == name && info.on_group() == on_group) chosen.push_back(name);
       known = known || info.name == name;
     }
     if (name == "all" && !on_group) chosen.push_back(name);
     if (name == "all") any = true;
     if (!known) {
       std::vector<std::string> all;
-      for (const AnalysisInfo& info : analysis_list()) all.push_back(info.name);
+      for (const Analysis& info : all_analyses()) all.push_back(info.name);
       const std::string nearest = nearest_name(name, all);
       throw ConfigError({.what = "no such analysis",
                          .where = "--only",
@@ -56,11 +61,21 @@ std::vector<std::string> names_of(const AnalyzeCommandOptions& options, bool on_
   return chosen;
 }
 
-class Teller {
+bool can_be_read(const fs::path& run) {
+  try {
+    load_analysis_run(run);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+class OutcomePrinter {
  public:
-  explicit Teller(const AnalyzeCommandOptions& options) : options_(options) {}
-  void tell(const std::string& run, const std::vector<AnalysisOutcome>& outcomes) {
+  explicit OutcomePrinter(const AnalyzeCommandOptions& options) : options_(options) {}
+  void print(const std::string& run, const std::vector<AnalysisOutcome>& outcomes) {
     for (const AnalysisOutcome& o : outcomes) {
+      if (o.lacks_data) ++without_data_;
       json_.push_back({{"run", run},
                        {"analysis", o.name},
                        {"state", state_name(o.state)},
@@ -72,66 +87,112 @@ class Teller {
                              state_name(o.state), o.seconds, o.message.empty() ? "" : "  " + o.message));
     }
   }
-  void finish() {
+  // Analyses that the data would have allowed are missed, and a script shall notice.
+  int finish() {
     if (options_.json) print_line(json_.dump(1));
+    if (without_data_ == 0) return kExitDone;
+    message_line(
+        fmt::format("error: the data of the runs were not found: {} analyses are missing\n"
+                    "  hint:     call it from the folder the runs were trained in, or bring the data back there",
+                    without_data_));
+    return kExitFailed;
   }
 
  private:
   const AnalyzeCommandOptions& options_;
-  nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
+  Json json_ = Json::array();
+  int without_data_ = 0;
 };
+
+AnalyzeSettings settings_of(const AnalyzeCommandOptions& options) {
+  AnalyzeSettings settings;
+  settings.threads = thread_count(options);
+  for (const std::string& r : options.references) settings.references.emplace_back(r);
+  for (const std::string& s : options.settings) apply_setting(settings, s);
+  return settings;
+}
+
+void print_analyses() {
+  for (const Analysis& a : all_analyses()) {
+    print_line(fmt::format("{:<16} {}\n{:<16} needs {}{}", a.name, a.question, "", a.needs,
+                           a.by_default ? "" : "; only when named"));
+  }
+}
+
+// The analyses of each run alone. Returns the runs that can be read; the others are named in a warning.
+std::vector<fs::path> analyze_each(const std::vector<fs::path>& runs, AnalyzeOptions options, OutcomePrinter& printer,
+                                   AnalysisLine& line) {
+  std::vector<fs::path> readable;
+  for (const fs::path& run : runs) {
+    options.run = run;
+    options.dataset = [&] {
+      const RunReader reader(run);
+      if (!reader.config()) throw IoError({.what = "no readable configuration", .where = run.string()});
+      RunConfig config = *reader.config();
+      find_data_from_here(config, run, reader.manifest());
+      return make_dataset(config, cache_folder());
+    };
+    line.begin(run.filename().string());
+    try {
+      const std::vector<AnalysisOutcome> outcomes = analyze_run(options);
+      line.clear();
+      printer.print(run.string(), outcomes);
+      readable.push_back(run);
+    } catch (const std::exception& e) {
+      line.clear();
+      // One run that cannot be read does not end the list; a disk that is full does.
+      if (runs.size() == 1 || can_be_read(run)) throw;
+      message_line(fmt::format("warning: {} is left out: {}", run.string(), e.what()));
+    }
+  }
+  return readable;
+}
+
+std::vector<fs::path> readable_of(const std::vector<fs::path>& runs) {
+  std::vector<fs::path> readable;
+  for (const fs::path& run : runs) {
+    if (can_be_read(run)) {
+      readable.push_back(run);
+    } else {
+      message_line(fmt::format("warning: {} is left out: it cannot be read", run.string()));
+    }
+  }
+  return readable;
+}
 
 }  // namespace
 
 int run_analyze(const AnalyzeCommandOptions& options) {
   if (options.list) {
-    for (const AnalysisInfo& a : analysis_list()) {
-      print_line(fmt::format("{:<16} {}\n{:<16} needs {}{}", a.name, a.question, "", a.needs,
-                             a.by_default ? "" : "; only when named"));
-    }
+    print_analyses();
     return kExitDone;
   }
-  std::vector<fs::path> folders(options.dirs.begin(), options.dirs.end());
-  const std::vector<fs::path> runs = find_runs(folders);
+  const std::vector<fs::path> runs = find_runs(std::vector<fs::path>(options.dirs.begin(), options.dirs.end()));
   if (runs.empty()) throw IoError({.what = "no run directory found", .where = join(options.dirs, ", ")});
-  AnalyzeSettings settings;
-  for (const std::string& r : options.references) settings.references.emplace_back(r);
-  for (const std::string& s : options.settings) apply_setting(settings, s);
-  Teller teller(options);
+  OutcomePrinter printer(options);
   bool any_single = false;
   bool any_group = false;
-  const std::vector<std::string> single = names_of(options, false, any_single);
-  const std::vector<std::string> group = names_of(options, true, any_group);
-  const auto progress = [&](const std::string& text, double) {
-    if (!options.quiet && stderr_is_terminal()) std::fprintf(stderr, "\r\033[K%s", text.c_str());
-  };
-  for (const fs::path& run : runs) {
-    if (!any_single) break;
-    AnalyzeOptions o;
-    o.run = run;
-    o.names = single;
-    o.settings = settings;
-    o.progress = progress;
-    o.force = options.force;
-    o.dataset = [&] {
-      const RunRecord record = read_run(run);
-      if (!record.config) throw IoError({.what = "no readable configuration", .where = run.string()});
-      return make_dataset(*record.config, cache_folder());
-    };
-    teller.tell(run.string(), analyze_run(o));
-  }
+  AnalyzeOptions each;
+  each.names = names_of(options, false, any_single);
+  each.settings = settings_of(options);
+  stop_at_once(kStoppedAnalysing);
+  AnalysisLine line(options.quiet, runs.size());
+  each.progress = line.hook();
+  each.force = options.force;
+  AnalyzeGroupOptions all;
+  all.names = names_of(options, true, any_group);
+  all.runs = any_single ? analyze_each(runs, each, printer, line) : readable_of(runs);
+  if (all.runs.empty()) throw IoError({.what = "none of the runs can be read", .where = join(options.dirs, ", ")});
   if (any_group && runs.size() > 1) {
-    AnalyzeGroupOptions g;
-    g.runs = runs;
-    g.out = options.out.empty() ? fs::path(options.dirs.front()) : fs::path(options.out);
-    g.names = group;
-    g.settings = settings;
-    g.progress = progress;
-    g.force = options.force;
-    teller.tell("all runs", analyze_group(g));
+    all.out = options.out.empty() ? fs::path(options.dirs.front()) : fs::path(options.out);
+    all.settings = each.settings;
+    all.progress = each.progress;
+    all.force = options.force;
+    const std::vector<AnalysisOutcome> outcomes = analyze_group(all);
+    line.clear();
+    printer.print("all runs", outcomes);
   }
-  teller.finish();
-  return kExitDone;
+  return printer.finish();
 }
 
 }  // namespace locus::cli

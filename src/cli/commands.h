@@ -9,9 +9,12 @@
 namespace locus {
 struct Dataset;
 struct RunConfig;
+class Ranks;
 }  // namespace locus
 
 namespace locus::cli {
+
+class MpiRanks;
 
 inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;
@@ -29,13 +32,15 @@ struct TrainOptions : CommonOptions {
   std::string config;
   std::vector<std::string> overrides;
   std::string out;
+  std::string isa;
   bool no_baselines = false;
+  bool no_mpi = false;  // one process, also under mpirun
 };
 int run_train(const TrainOptions& options, const std::string& command_line);
 
 struct EvalCommandOptions : CommonOptions {
   std::string dir;
-  std::string model = "final";
+  std::string model;  // empty: final, or the newest checkpoint of a run that is not at its end
   std::vector<std::string> splits;
   std::vector<std::string> overrides;
   std::string export_csv;
@@ -85,15 +90,16 @@ int run_nmar_simulate(const DataCommandOptions& options);
 int run_fmri_check(const DataCommandOptions& options);
 
 // Trains with progress and prints the summary; kExitAgain when interrupted. Baselines are added to the data.
-int train_in(const RunConfig& config, Dataset& dataset, const TrainOptions& options, const std::string& command_line);
+int train_in(const RunConfig& config, Dataset& dataset, const TrainOptions& options, const std::string& command_line,
+             Ranks* ranks = nullptr);
+int train_in_ranks(const TrainOptions& options, const std::string& command_line, MpiRanks& ranks);
 
 struct FitOptions : CommonOptions {
-  std::string samples;
+  std::vector<std::string> words;  // files or a folder, and key=value
   std::string labels;
   std::string dataset;
   std::string out;
   bool random_split = false;
-  std::vector<std::string> overrides;
 };
 int run_fit(const FitOptions& options, const std::string& command_line);
 
@@ -108,13 +114,43 @@ struct SweepOptions : CommonOptions {
   bool fail_fast = false;
   double max_hours = 0;
   std::vector<std::string> when;
+  std::string isa;
+  std::string cells;  // a file with the hashes of those to run
+  bool no_collect = false;
 };
 int run_sweep(const SweepOptions& options, const std::string& program, const std::string& command_line);
+
+struct CollectOptions : CommonOptions {
+  std::string dir;
+  bool afresh = false;
+};
+int run_collect(const CollectOptions& options);
+
+struct SubmitOptions : SweepOptions {
+  std::string partition;
+  std::string account;
+  std::string time;
+  std::string memory;
+  std::string cells_per_task = "auto";
+  int jobs_per_task = 1;
+  int at_once = 0;
+  double cell_seconds = 0;
+  int warning_seconds = 120;
+  std::vector<std::string> sbatch;
+};
+int run_submit(const SubmitOptions& options);
+
+struct QueueOptions : CommonOptions {
+  std::string dir;
+  bool all = false;
+};
+int run_status(const QueueOptions& options);
+int run_cancel(const QueueOptions& options);
 
 struct CompareOptions : CommonOptions {
   std::vector<std::string> dirs;
   std::string by = "pe.sigma";
-  std::string metric = "heldout.accuracy";
+  std::string metric;  // empty: what runs of this kind are compared by
   std::string pair = "seed";
   std::vector<std::string> filters;
 };
@@ -127,6 +163,13 @@ struct RunsOptions : CommonOptions {
   std::vector<std::string> columns;
 };
 int run_runs(const RunsOptions& options);
+
+struct WatchOptions : CommonOptions {
+  std::vector<std::string> dirs;
+  double every = 2;  // seconds between two looks, at least
+  bool once = false;
+};
+int run_watch(const WatchOptions& options);
 
 struct GcOptions : CommonOptions {
   std::vector<std::string> dirs;
@@ -156,7 +199,7 @@ int run_results_tables(const ResultsOptions& options);
 
 struct ReportCommandOptions : CommonOptions {
   std::vector<std::string> dirs;
-  std::string out = "report.html";
+  std::string out;  // empty: report.html
   std::string title;
 };
 int run_report(const ReportCommandOptions& options);
@@ -189,6 +232,7 @@ struct DemoOptions : CommonOptions {
   std::int64_t seed = 0;
   double minutes = 0;
 };
-int run_demo(const DemoOptions& options, const std::string& command_line);
+// `program`: how the user calls it.
+int run_demo(const DemoOptions& options, const std::string& command_line, const std::string& program);
 
 }  // namespace locus::cli

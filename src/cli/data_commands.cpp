@@ -1,23 +1,24 @@
 // locus lst generate|solve|show, nmar simulate, fmri check.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "config/load.h"
 #include "core/error.h"
+#include "core/json.h"
 #include "core/text.h"
+#include "data/datasets.h"
 #include "data/export.h"
 #include "data/fmri_check.h"
 #include "data/latin/csv.h"
 #include "data/latin/dataset.h"
 #include "data/latin/render.h"
 #include "data/latin/solver.h"
+#include "data/latin_examples.h"
 #include "io/file.h"
-#include "study/datasets.h"
 
 namespace locus::cli {
 namespace {
@@ -43,35 +44,35 @@ void require_file_if_csv(const std::string& path) {
 void print_puzzle(const Puzzle& p, bool json, bool show_answer) {
   if (!json) return print_line(render_explained(p, {colour_allowed(), show_answer}));
   const Solution s = solve(p);
-  nlohmann::ordered_json out{{"puzzle", puzzle_text(p)},
-                             {"n", p.n},
-                             {"target", {p.target_row() + 1, p.target_column() + 1}},
-                             {"difficulty", to_lower(difficulty_name(s.difficulty))},
-                             {"answer", s.answer},
-                             {"possible", s.possible},
-                             {"cells_used", nlohmann::ordered_json::array()},
-                             {"explanation", s.words}};
+  Json out{{"puzzle", puzzle_text(p)},
+           {"n", p.n},
+           {"target", {p.target_row() + 1, p.target_column() + 1}},
+           {"difficulty", to_lower(difficulty_name(s.difficulty))},
+           {"answer", s.answer},
+           {"possible", s.possible},
+           {"cells_used", Json::array()},
+           {"explanation", s.words}};
   for (const int cell : s.cells_used) out["cells_used"].push_back({cell / p.n + 1, cell % p.n + 1});
   print_line(out.dump(1));
 }
 
-nlohmann::ordered_json to_json(const FmriReport& r) {
-  const auto figure = [](double v) { return std::isfinite(v) ? nlohmann::ordered_json(v) : nlohmann::ordered_json(); };
-  nlohmann::ordered_json out{{"ok", r.ok()},
-                             {"subjects", r.subjects},
-                             {"regions", r.all_regions},
-                             {"complete_regions", r.regions},
-                             {"networks", r.networks},
-                             {"mean_connectivity", figure(r.mean_connectivity)},
-                             {"within_networks", figure(r.within_networks)},
-                             {"between_networks", figure(r.between_networks)},
-                             {"homotopic_pairs", r.homotopic_pairs},
-                             {"homotopic", figure(r.homotopic)},
-                             {"other_interhemispheric", figure(r.other_interhemispheric)},
-                             {"coverage", r.coverage},
-                             {"notes", r.notes},
-                             {"warnings", r.warnings},
-                             {"runs", nlohmann::ordered_json::array()}};
+Json to_json(const FmriReport& r) {
+  const auto figure = [](double v) { return std::isfinite(v) ? Json(v) : Json(); };
+  Json out{{"ok", r.ok()},
+           {"subjects", r.subjects},
+           {"regions", r.all_regions},
+           {"complete_regions", r.regions},
+           {"networks", r.networks},
+           {"mean_connectivity", figure(r.mean_connectivity)},
+           {"within_networks", figure(r.within_networks)},
+           {"between_networks", figure(r.between_networks)},
+           {"homotopic_pairs", r.homotopic_pairs},
+           {"homotopic", figure(r.homotopic)},
+           {"other_interhemispheric", figure(r.other_interhemispheric)},
+           {"coverage", r.coverage},
+           {"notes", r.notes},
+           {"warnings", r.warnings},
+           {"runs", Json::array()}};
   for (const CheckedRun& c : r.runs) {
     out["runs"].push_back({{"subject", c.subject},
                            {"run", c.run},
@@ -100,7 +101,7 @@ int run_lst_generate(const LstOptions& options) {
   validate(config);
   const LatinData data = make_latin_data(latin_options(config.lst));
   ensure_writable_directory(options.path);
-  nlohmann::ordered_json json;
+  Json json;
   std::vector<std::vector<std::string>> rows;
   for (const auto& [name, set] : {std::pair<const char*, const LatinSet*>{"train", &data.train},
                                   {"test", &data.test},
@@ -136,7 +137,7 @@ int run_lst_solve(const LstOptions& options) {
   }
   const CsvReport report = check_latin_csv(options.path);
   if (options.json) {
-    nlohmann::ordered_json json{{"file", report.path}, {"rows", report.rows}, {"issues", nlohmann::ordered_json::array()}};
+    Json json{{"file", report.path}, {"rows", report.rows}, {"issues", Json::array()}};
     for (const CsvIssue& i : report.issues)
       json["issues"].push_back({{"line", i.line}, {"column", i.column}, {"reason", describe(i)}});
     print_line(json.dump(1));
@@ -168,7 +169,7 @@ int run_lst_show(const LstOptions& options) {
 
 int run_nmar_simulate(const DataCommandOptions& options) {
   RunConfig config;
-  config.study = Study::kMasked;
+  config.study = "masked";
   config.model.readout = Readout::kMasked;
   if (!options.config.empty()) load_toml_file(config, options.config);
   for (const std::string& o : options.overrides) apply_override(config, o);
@@ -177,7 +178,7 @@ int run_nmar_simulate(const DataCommandOptions& options) {
   const Dataset dataset = make_dataset(config);
   ensure_writable_directory(options.out);
   write_masked_dataset(dataset, options.out);
-  nlohmann::ordered_json json;
+  Json json;
   for (const auto& [key, value] : dataset.description) {
     json[key] = value;
     if (!options.json) print_line(fmt::format("{:<18} {}", key, value));

@@ -1,13 +1,18 @@
 // locus fit: training, analyses and a report of any samples x tokens matrix, without a configuration.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 
 #include "analyze/analysis_run.h"
 #include "analyze/analyze.h"
+#include "cli/analysis_line.h"
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "config/load.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "data/datasets.h"
+#include "data/own_series.h"
 #include "data/samples.h"
 #include "io/table.h"
 #include "report/report.h"
@@ -20,11 +25,11 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string token_name(const AnalysisRun& run, std::int64_t token) {
-  const auto& names = run.info.token_names;
+  const auto& names = run.info.names;
   return names.empty() ? std::to_string(token) : names[static_cast<std::size_t>(token)];
 }
 
-// The learned positions, one row a layer and token; of the first layer, the cosines of all pairs after centring.
+// The learned positions, one row per layer and token; of the first layer, the cosines of all pairs after centring.
 void write_positions(const fs::path& out) {
   const AnalysisRun run = load_analysis_run(out, nullptr, {.snapshots = false});
   if (!adds_codes(run)) return;
@@ -47,30 +52,64 @@ void write_positions(const fs::path& out) {
   write_csv(out / "similarity.csv", names, cosine.view(), names);
 }
 
+// What is no file and has the form of a setting is one.
+bool is_setting(const std::string& word) {
+  std::error_code code;
+  return word.find('=') != std::string::npos && !fs::exists(word, code);
+}
+
+RunConfig fit_config(const FitOptions& options) {
+  std::vector<std::string> files, settings;
+  for (const std::string& word : options.words) (is_setting(word) ? settings : files).push_back(word);
+  if (files.empty()) {
+    throw ConfigError({.what = "no data are named",
+                       .where = "locus fit",
+                       .got = join(settings, " "),
+                       .expected = "a table, recordings or a folder of them"});
+  }
+  RunConfig config = are_region_series(files)
+                         ? own_series_config({files, options.labels, options.dataset})
+                         : samples_config({files[0], options.labels, options.dataset, options.random_split});
+  const std::int64_t planned = config.optim.schedule_steps;
+  for (const std::string& s : settings) apply_override(config, s);
+  // A run that is asked to be shorter shall still end with a small rate.
+  if (config.optim.schedule == Schedule::kCosine && config.optim.schedule_steps == planned && config.stop.steps > 0) {
+    config.optim.schedule_steps = config.stop.steps;
+    config.optim.warmup_steps = std::min(config.optim.warmup_steps, config.stop.steps / 10);
+  }
+  validate(config);
+  return config;
+}
+
 }  // namespace
 
 int run_fit(const FitOptions& options, const std::string& command_line) {
-  RunConfig config = samples_config({options.samples, options.labels, options.dataset, options.random_split});
-  for (const std::string& o : options.overrides) apply_override(config, o);
-  validate(config);
+  const RunConfig config = fit_config(options);
   RunDirectory::probe(options.out, config);
-  Dataset dataset = make_samples_dataset(config);
+  Dataset dataset = make_dataset(config, cache_folder());
   TrainOptions train_options;
   static_cast<CommonOptions&>(train_options) = options;
   train_options.out = options.out;
   if (const int code = train_in(config, dataset, train_options, command_line); code != kExitDone) return code;
 
+  stop_at_once(kStoppedAnalysing);
   if (!options.quiet) message_line("Analysing what was learned ...");
+  AnalysisLine line(options.quiet, 1);
   AnalyzeOptions analysis;
   analysis.run = options.out;
-  analysis.dataset = [&] { return dataset; };
+  analysis.settings.threads = thread_count(options);
+  analysis.dataset = [&] { return std::move(dataset); };  // asked for once: with many tokens a copy is large
+  analysis.progress = line.hook();
+  line.begin("");
   analyze_run(analysis);
+  line.clear();
   write_positions(options.out);
   report::ReportOptions page;
   page.dirs = {options.out};
-  page.out = (fs::path(options.out) / "report.html").string();
+  page.out = (fs::path(options.out) / report::kReportFile).string();
   const report::ReportResult written = report::write_report(page);
   if (!options.json) {
+    print_wrapped("\n" + report::verdict_text(written.verdict) + "\n");
     print_line(
         fmt::format("Positions and their similarity: {0}/positions.csv, {0}/similarity.csv; figures in {1}\nLook at  {2}",
                     options.out, written.folder, written.page));

@@ -3,21 +3,25 @@
 
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "config/load.h"
+#include "config/renamed_keys.h"
 #include "config/signature_pins.h"
 #include "core/error.h"
 #include "core/isa.h"
+#include "core/json.h"
 #include "core/text.h"
 #include "io/array.h"
+#include "io/codec.h"
 #include "io/safetensors.h"
 #include "model/pe/encoding.h"
 #include "run/build_info.h"
-#include "run/run_record.h"
-#include "study/signature.h"
+#include "run/checkpoint.h"
+#include "run/layout.h"
+#include "run/run_reader.h"
+#include "train/signature.h"
 
 namespace locus::cli {
 namespace {
@@ -47,10 +51,10 @@ TensorStats stats_of(const std::vector<double>& values) {
 }
 
 void inspect_tensors(const TensorFile& file, bool json) {
-  nlohmann::ordered_json out;
+  Json out;
   out["file"] = file.source;
   out["checksum"] = file.verified ? "verified" : "none";
-  out["tensors"] = nlohmann::ordered_json::array();
+  out["tensors"] = Json::array();
   std::vector<std::vector<std::string>> rows;
   double total = 0;
   for (const Tensor& t : file.tensors) {
@@ -75,7 +79,7 @@ void inspect_tensors(const TensorFile& file, bool json) {
 
 void inspect_arrays(const std::string& path, const std::vector<ArrayEntry>& arrays, bool json) {
   const std::string format(format_name(detect_format(path)));
-  nlohmann::ordered_json out{{"file", path}, {"format", format}, {"arrays", nlohmann::ordered_json::array()}};
+  Json out{{"file", path}, {"format", format}, {"arrays", Json::array()}};
   std::vector<std::vector<std::string>> rows;
   for (const ArrayEntry& a : arrays) {
     out["arrays"].push_back({{"name", a.name}, {"shape", a.shape}, {"type", a.type}});
@@ -87,32 +91,29 @@ void inspect_arrays(const std::string& path, const std::vector<ArrayEntry>& arra
 }
 
 void inspect_run(const std::string& dir, bool json) {
-  const RunRecord r = read_run(dir);
-  nlohmann::ordered_json out;
+  const RunReader run(dir);
+  run.read_all();
+  const RunState state = run.state();
+  Json out;
   out["run"] = dir;
-  out["config_hash"] = r.config_hash;
-  out["status"] = r.summary ? std::string(kRunStatusNames[static_cast<std::size_t>(r.summary->status)]) : "no summary yet";
-  out["problems"] = r.problems;
-  out["unverified"] = r.notes;
-  if (r.summary) {
-    out["epochs"] = r.summary->epochs;
-    out["steps"] = r.summary->steps;
-    for (const auto& [name, value] : r.summary->values)
-      out["measures"][name] = std::isfinite(value) ? nlohmann::ordered_json(value) : "nan";
-  }
+  out["config_hash"] = run.config_hash();
+  out["status"] = state.status;
+  out["problems"] = run.problems();
+  out["unverified"] = run.notes();
+  out["epochs"] = state.epochs;
+  out["steps"] = state.steps;
+  for (const auto& [name, value] : state.measures) out["measures"][name] = json_value(value);
   if (json) {
     print_line(out.dump(1));
   } else {
-    print_line(fmt::format("run {}  config {}  {}", dir, r.config_hash, out["status"].get<std::string>()));
-    for (const std::string& p : r.problems) print_line("problem: " + p);
-    for (const std::string& n : r.notes) print_line("note: " + n);
-    if (r.summary) {
-      std::vector<std::vector<std::string>> rows;
-      for (const auto& [name, value] : r.summary->values) rows.push_back({name, fmt::format("{:.4f}", value)});
-      print_line(text_table({"measure", "value"}, rows));
-    }
+    print_line(fmt::format("run {}  config {}  {}: {}", dir, run.config_hash(), state.status, state.reason));
+    for (const std::string& p : run.problems()) print_line("problem: " + p);
+    for (const std::string& n : run.notes()) print_line("note: " + n);
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [name, value] : state.measures) rows.push_back({name, fmt::format("{:.4f}", value)});
+    if (!rows.empty()) print_line(text_table({"measure", "value"}, rows));
   }
-  const fs::path model = fs::path(dir) / "final" / "model.safetensors";
+  const fs::path model = fs::path(dir) / run_files::kFinal / run_files::kModel;
   if (!json && fs::exists(model)) inspect_tensors(read_safetensors(model), json);
 }
 
@@ -124,12 +125,12 @@ int run_version(const CommonOptions& options) {
   for (const Isa isa : isas_in_program()) all.push_back(isa_name(isa));
   const std::string_view used = isa_name(isa_in_use());
   if (options.json) {
-    print_line(nlohmann::ordered_json{{"version", b.version},
-                                      {"commit", b.commit},
-                                      {"compiler", b.compiler},
-                                      {"isa", used},
-                                      {"isas", all},
-                                      {"build", b.build_type}}
+    print_line(Json{{"version", b.version},
+                    {"commit", b.commit},
+                    {"compiler", b.compiler},
+                    {"isa", used},
+                    {"isas", all},
+                    {"build", b.build_type}}
                    .dump());
   } else {
     print_line(fmt::format("locus {} ({}, {}, {}), uses {} of {}", b.version, b.commit, b.compiler, b.build_type, used,
@@ -139,21 +140,20 @@ int run_version(const CommonOptions& options) {
 }
 
 int run_encodings(const CommonOptions& options) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  Json json = Json::array();
   std::vector<std::vector<std::string>> rows;
-  for (const EncodingInfo& e : encoding_infos()) {
-    const std::string name(kPeKindNames[static_cast<std::size_t>(e.kind)]);
-    json.push_back({{"kind", name}, {"summary", e.summary}, {"parameters", e.parameters}});
+  for (const EncodingRow& e : encoding_rows()) {
+    const std::string keys = e.field_list();
+    json.push_back({{"kind", std::string(e.name())}, {"summary", std::string(e.summary)}, {"parameters", keys}});
     if (!options.json)
-      print_line(
-          fmt::format("{:<11} {}{}", name, e.summary, e.parameters.empty() ? "" : "\n            keys: " + e.parameters));
+      print_line(fmt::format("{:<11} {}{}", e.name(), e.summary, keys.empty() ? "" : "\n            keys: " + keys));
   }
   if (options.json) print_line(json.dump(1));
   return kExitDone;
 }
 
 int run_selfcheck(const CommonOptions& options) {
-  nlohmann::ordered_json json;
+  Json json;
   const std::vector<SignatureLine> lines = behaviour_lines();
   for (const SignatureLine& line : lines) {
     json["losses"][line.name()] = line.losses;
@@ -171,6 +171,16 @@ int run_selfcheck(const CommonOptions& options) {
     if (!options.json)
       print_line(fmt::format("{:<18} {} {}", encoding, got, got == expected ? "as pinned" : "pinned is " + expected));
   }
+  for (const EngineLine& line : engine_lines()) {
+    const EngineVerdict verdict = check_engine_line(line, isa_name(isa_in_use()), build_info().compiler);
+    const std::string got = engine_signature(line);
+    json["engine"][line.encoding] = {{"computed", got}, {"pinned", verdict.pinned}, {"difference", verdict.difference}};
+    as_pinned = as_pinned && verdict.agrees;
+    if (options.json) continue;
+    const std::string held = verdict.pinned.empty() ? "as the scalar path" : "as pinned";
+    print_line(fmt::format("{:<18} {} engine, {}: {}", line.encoding, got, isa_name(isa_in_use()),
+                           verdict.agrees ? held : "NOT " + held));
+  }
   json["signature"] = signature_of(lines);
   json["as_pinned"] = as_pinned;
   print_line(options.json ? json.dump(1) : "signature " + signature_of(lines));
@@ -179,7 +189,7 @@ int run_selfcheck(const CommonOptions& options) {
 
 int run_config(const ConfigOptions& options) {
   RunConfig config;
-  if (!options.config.empty()) load_toml_file(config, options.config);
+  if (!options.config.empty()) load_toml_file(config, config_file(options.config));
   for (const std::string& o : options.overrides) apply_override(config, o);
   if (options.json) {
     print_line(to_json(config).dump(1));
@@ -190,11 +200,14 @@ int run_config(const ConfigOptions& options) {
     return kExitDone;
   }
   const FieldList list = describe(config);
+  bool any = false;
   for (const Field& f : list.fields()) {
     if (!options.key.empty() && f.path.find(options.key) == std::string::npos) continue;
+    any = true;
     print_line(fmt::format("{} = {}\n    {} ({}{})", f.path, f.text(), f.help, f.type_name(),
                            f.identity ? "" : "; not part of the identity"));
   }
+  if (!any) throw unknown_key(options.key, "--key", list.names());
   return kExitDone;
 }
 
@@ -216,7 +229,7 @@ int run_inspect(const InspectOptions& options) {
     const NamedMatrix m = read_matrix(options.path, {});
     const TensorStats s = stats_of(m.values.values());
     if (options.json) {
-      print_line(nlohmann::ordered_json{
+      print_line(Json{
           {"file", options.path},
           {"format", m.format},
           {"dataset", m.dataset},

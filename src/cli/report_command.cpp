@@ -1,16 +1,17 @@
 // locus report and plot.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/process.h"
 #include "cli/terminal.h"
 #include "core/error.h"
+#include "core/json.h"
 #include "core/text.h"
 #include "io/file.h"
+#include "io/temporary.h"
 #include "report/report.h"
 
 namespace locus::cli {
@@ -26,12 +27,18 @@ report::Theme theme_of(const std::string& name) {
 
 // PNG and PDF are made from the SVG by librsvg's converter, where it is installed.
 void convert_svg(const std::string& svg, const std::string& out, const std::string& format) {
-  const std::string temporary = out + ".svg.tmp";
-  write_file_atomic(temporary, svg);
-  const int code =
-      run_and_wait({"rsvg-convert", "--format", format, "--zoom", format == "png" ? "2" : "1", "--output", out, temporary});
-  fs::remove(temporary);
-  if (code != 0) {
+  // A name that begins with a dash would be an option of the converter.
+  const std::string target = out.starts_with('-') ? "./" + out : out;
+  const fs::path drawing = temporary_name(target + ".svg");
+  const fs::path picture = temporary_name(target);
+  write_file_atomic(drawing, svg);
+  const int code = run_and_wait({"rsvg-convert", "--format", format, "--zoom", format == "png" ? "2" : "1", "--output",
+                                 picture.string(), drawing.string()});
+  remove_file(drawing);
+  if (code == 0) {
+    rename_path(picture, target, "cannot put the finished figure in its place");
+  } else {
+    remove_file(picture);
     throw IoError({.what = "could not convert the figure",
                    .where = out,
                    .got = code == 127 ? "rsvg-convert is not installed" : fmt::format("rsvg-convert ended with {}", code),
@@ -45,17 +52,20 @@ void convert_svg(const std::string& svg, const std::string& out, const std::stri
 int run_report(const ReportCommandOptions& options) {
   report::ReportOptions o;
   o.dirs = options.dirs;
-  o.out = options.out;
+  if (!options.out.empty()) o.out = options.out;
   o.title = options.title;
   const report::ReportResult r = report::write_report(o);
   if (options.json) {
-    print_line(nlohmann::ordered_json{
+    print_line(Json{
         {"page", r.page},
         {"folder", r.folder},
         {"figures", r.figures},
         {"missing", r.missing},
         {"warnings", r.warnings},
         {"runs", r.runs},
+        {"answer", r.verdict.sentences},
+        {"may_say", r.verdict.may_say},
+        {"not_yet", r.verdict.not_yet},
         {"bytes",
          r.bytes}}.dump(1));
     return kExitDone;
@@ -66,6 +76,7 @@ int run_report(const ReportCommandOptions& options) {
   }
   print_line(fmt::format("{} ({}, {} runs, {} figures; SVG and CSV in {})", r.page,
                          human_bytes(static_cast<double>(r.bytes)), r.runs, r.figures.size(), r.folder));
+  print_wrapped("\n" + report::verdict_text(r.verdict));
   return kExitDone;
 }
 

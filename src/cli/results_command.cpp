@@ -1,12 +1,12 @@
 // locus results keep|tables.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "core/error.h"
 #include "io/file.h"
-#include "study/result_tables.h"
-#include "study/results.h"
+#include "results/keep.h"
+#include "results/tables.h"
 
 namespace locus::cli {
 

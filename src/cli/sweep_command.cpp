@@ -1,35 +1,28 @@
 // locus sweep.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <map>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/queue.h"
 #include "cli/sweep_view.h"
 #include "cli/terminal.h"
 #include "core/error.h"
+#include "core/json.h"
 #include "core/parallel.h"
 #include "core/text.h"
 #include "io/file.h"
-#include "study/sweep_estimate.h"
-#include "study/sweep_run.h"
+#include "sweep/estimate.h"
+#include "sweep/run.h"
 
 namespace locus::cli {
 namespace {
 
-constexpr double kCalibrationSeconds = 2;
-constexpr std::size_t kCalibrations = 4;
-
-std::string metric_of(const SweepPlan& plan) {
-  if (!plan.metric.empty()) return plan.metric;
-  return plan.bases[0].study == Study::kLst ? "heldout.accuracy" : "test.mse";
-}
-
-// --shard, else the cell that an array job was given, else all.
+// --cells, --shard, else the cell that an array job was given, else all.
 std::vector<std::int64_t> chosen_cells(const SweepOptions& options, const SweepPlan& plan) {
+  if (!options.cells.empty()) return shard_of(listed_cells(plan, options.cells), options.shard);
   const char* task = std::getenv("SLURM_ARRAY_TASK_ID");
   if (!options.shard.empty() || task == nullptr || *task == '\0') return shard_cells(plan, options.shard);
   char* end = nullptr;
@@ -45,52 +38,11 @@ std::vector<std::int64_t> chosen_cells(const SweepOptions& options, const SweepP
   return {id};
 }
 
-struct Estimate {
-  double seconds = 0;
-  double disk = 0;
-  bool known = true;
-  bool upper = false;
-  std::size_t measured = 0;
-  std::size_t groups = 0;
-};
-
-// Cells of the same size cost the same; the first few sizes are measured, others take the mean of these.
-Estimate estimate(const SweepPlan& plan, const std::vector<const SweepCell*>& cells, int threads,
-                  const std::atomic<int>& stop) {
-  std::map<std::string, std::pair<const SweepCell*, std::int64_t>> groups;
-  for (const SweepCell* cell : cells) {
-    auto& group = groups[cost_group(plan.config(*cell))];
-    if (group.first == nullptr) group.first = cell;
-    ++group.second;
-  }
-  Estimate out;
-  out.groups = groups.size();
-  std::vector<std::pair<const SweepCell*, std::int64_t>> order;
-  for (const auto& [text, group] : groups) order.push_back(group);
-  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first->index < b.first->index; });
-  double counted = 0;
-  for (const auto& [cell, count] : order) {
-    if (out.measured == kCalibrations || stop != 0) break;
-    const CellCost cost = measure_cell(plan.config(*cell), kCalibrationSeconds, threads);
-    if (cost.seconds < 0) out.known = false;
-    out.upper = out.upper || cost.upper;
-    out.seconds += cost.seconds * static_cast<double>(count);
-    out.disk += cost.disk_bytes * static_cast<double>(count);
-    counted += static_cast<double>(count);
-    ++out.measured;
-  }
-  if (counted > 0) {
-    out.seconds *= static_cast<double>(cells.size()) / counted;
-    out.disk *= static_cast<double>(cells.size()) / counted;
-  }
-  return out;
-}
-
 int dry_run(const SweepOptions& options, const SweepPlan& plan, const std::vector<std::int64_t>& chosen, int jobs,
             const std::atomic<int>& stop) {
   const SweepFolder folder(options.out);
   std::vector<const SweepCell*> open;
-  nlohmann::ordered_json cells = nlohmann::ordered_json::array();
+  Json cells = Json::array();
   std::string table;
   for (const std::int64_t i : chosen) {
     const SweepCell& cell = plan.cells[static_cast<std::size_t>(i)];
@@ -106,11 +58,11 @@ int dry_run(const SweepOptions& options, const SweepPlan& plan, const std::vecto
     }
   }
   const int threads = std::max(1, options.threads);
-  const Estimate cost = estimate(plan, open, threads, stop);
+  const SweepCost cost = estimate_cells(plan, open, threads, stop);
   if (stop != 0) return kExitAgain;
   const double seconds = cost.seconds / jobs;
   if (options.json) {
-    nlohmann::ordered_json json;
+    Json json;
     json["cells"] = std::move(cells);
     json["count"] = chosen.size();
     json["to_run"] = open.size();
@@ -142,13 +94,13 @@ void print_failures(const SweepFolder& folder, const SweepPlan& plan, const std:
 
 void print_outcome(const SweepOptions& options, const SweepPlan& plan, const SweepOutcome& outcome, int code) {
   const SweepFolder folder(options.out);
-  const std::string results = (folder.path() / "results.csv").string();
+  const std::string results = folder.results().string();
   if (options.json) {
-    nlohmann::ordered_json json;
+    Json json;
     json["finished"] = outcome.finished;
     json["ran"] = outcome.ran;
     json["left"] = outcome.left;
-    json["failures"] = nlohmann::ordered_json::array();
+    json["failures"] = Json::array();
     for (const SweepFailure& f : outcome.failures) {
       json["failures"].push_back({{"index", f.cell->index},
                                   {"cell", f.cell->hash},
@@ -159,19 +111,19 @@ void print_outcome(const SweepOptions& options, const SweepPlan& plan, const Swe
     }
     json["results"] = results;
     json["exit_code"] = code;
-    return print_line(json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    return print_line(json.dump(1));
   }
   print_failures(folder, plan, outcome.failures);
   print_line(fmt::format("{} cells finished ({} now), {} failed, {} left, {}", outcome.finished, outcome.ran,
                          outcome.failures.size(), outcome.left, human_seconds(outcome.seconds)));
-  print_line("results in " + results);
+  if (!options.no_collect) print_line("results in " + results);
   if (code == kExitAgain) print_line("stopped; the same command goes on from here");
 }
 
 }  // namespace
 
 int run_sweep(const SweepOptions& options, const std::string& program, const std::string&) {
-  SweepPlan plan = make_plan(load_sweep({options.file, options.overrides, options.when}));
+  SweepPlan plan = make_plan(load_sweep({config_file(options.file), options.overrides, options.when}));
   if (!options.out.empty()) SweepFolder(options.out).adopt(plan);
   const std::vector<std::int64_t> chosen = chosen_cells(options, plan);
   const int threads = std::max(1, options.threads);
@@ -181,6 +133,8 @@ int run_sweep(const SweepOptions& options, const std::string& program, const std
   if (options.out.empty()) throw ConfigError({.what = "--out DIR is missing", .where = "locus sweep"});
 
   SweepRun run;
+  run.isa = sweep_isa(options);
+  run.collect = !options.no_collect;
   run.plan = &plan;
   run.out = options.out;
   run.cells = chosen;
@@ -194,7 +148,7 @@ int run_sweep(const SweepOptions& options, const std::string& program, const std
   if (!options.quiet) {
     message_line(fmt::format("{} cells, {} at once, into {}", chosen.size(), jobs, options.out));
   }
-  SweepView view(plan, metric_of(plan), options.quiet);
+  SweepView view(plan, plan.watched(), options.quiet);
   const SweepOutcome outcome = run_cells(run, view.hooks());
   view.finish();
   int code = outcome.failures.empty() ? kExitDone : kExitSomeFailed;

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "study/sweep_run.h"
+#include "cli/screen.h"
+#include "sweep/run.h"
 
 namespace locus::cli {
 
@@ -16,14 +17,13 @@ class SweepView {
  private:
   void on_event(const SweepEvent& e);
   void on_tick(const SweepProgress& p);
-  void clear();
-  std::string status_line(const SweepProgress& p) const;
+  std::string status_line(const SweepProgress& p, std::size_t columns) const;
 
   const SweepPlan& plan_;
   std::string metric_;
   bool quiet_;
   bool live_;
-  int drawn_ = 0;
+  LiveLines lines_;
   SweepProgress last_;
 };
 

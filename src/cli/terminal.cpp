@@ -1,13 +1,17 @@
 #include "cli/terminal.h"
 
-#include <fmt/format.h>
+#include <fcntl.h>
+#include <fmt/core.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
+#include "cli/screen.h"
+#include "core/error.h"
 #include "core/parallel.h"
 #include "core/text.h"
 
@@ -18,9 +22,11 @@ std::atomic<int> stop_signal{0};
 
 extern "C" void on_stop_signal(int number) { stop_signal.store(number); }
 
-extern "C" void on_early_stop(int) {
-  constexpr char kMessage[] = "stopped before anything was begun; the same command starts it\n";
-  if (::write(STDERR_FILENO, kMessage, sizeof kMessage - 1) < 0) ::_exit(kExitAgain);
+std::atomic<const char*> words_of_a_stop{""};
+
+extern "C" void on_stop_at_once(int) {
+  const char* words = words_of_a_stop.load();
+  if (::write(STDERR_FILENO, words, std::strlen(words)) < 0) ::_exit(kExitAgain);
   ::_exit(kExitAgain);
 }
 
@@ -32,19 +38,6 @@ void handle_stop_signals(void (*handler)(int)) {
   for (const int s : {SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) sigaction(s, &action, nullptr);
 }
 
-// Width on screen: code points, not bytes.
-std::size_t columns_of(const std::string& s) {
-  return static_cast<std::size_t>(
-      std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
-int environment_number(const char* name) {
-  const char* text = std::getenv(name);
-  if (text == nullptr) return 0;
-  const int n = std::atoi(text);
-  return n > 0 ? n : 0;
-}
-
 }  // namespace
 
 bool stdout_is_terminal() { return isatty(STDOUT_FILENO) != 0; }
@@ -54,13 +47,52 @@ bool colour_allowed() {
   return stdout_is_terminal() && (no == nullptr || *no == '\0');
 }
 
-void print_line(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fputc('\n', stdout);
-  std::fflush(stdout);
+void open_closed_streams() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    // The lowest free number is taken, which is fd.
+    if (::open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) != fd) ::_exit(kExitFailed);
+  }
 }
 
-void message_line(const std::string& text) {
+namespace {
+
+bool pipe_closed = false;  // whoever closed the pipe has read enough
+
+[[noreturn]] void throw_output_error(int code) {
+  throw IoError({.what = "cannot write the output",
+                 .where = "standard output",
+                 .got = std::strerror(code),
+                 .hint = "the files of the command are written; only what it prints is lost"});
+}
+
+}  // namespace
+
+void print_line(const std::string& text) {
+  errno = 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fputc('\n', stdout) != EOF &&
+                       std::fflush(stdout) == 0;
+  if (written) return;
+  if (errno != EPIPE) throw_output_error(errno);
+  pipe_closed = true;
+}
+
+void close_output() {
+  errno = 0;
+  // Some file systems tell of a full disk at the close only. What print_line could not write it has told of.
+  const bool failed = std::fclose(stdout) != 0;
+  if (failed && !pipe_closed && errno != EPIPE) throw_output_error(errno);
+}
+
+void print_wrapped(const std::string& text) {
+  constexpr int kWidestLine = 100;  // longer ones are hard to read
+  const int columns = std::min(kWidestLine, stdout_is_terminal() ? screen_size().columns - 1 : kWidestLine);
+  print_line(wrap_words(text, static_cast<std::size_t>(columns)));
+}
+
+void message_line(const std::string& message) {
+  const std::string text =
+      stderr_is_terminal() ? wrap_words(message, static_cast<std::size_t>(screen_size().columns - 1)) : message;
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fputc('\n', stderr);
 }
@@ -88,63 +120,19 @@ std::string text_table(const std::vector<std::string>& header, const std::vector
   return out;
 }
 
-int thread_count(const CommonOptions& options) {
-  if (options.threads > 0) return options.threads;
-  if (const int n = environment_number("SLURM_CPUS_PER_TASK")) return n;
-  if (const int n = environment_number("OMP_NUM_THREADS")) return n;
-  return usable_cores();
-}
+void install_early_stop() { stop_at_once("stopped before anything was begun; the same command starts it\n"); }
 
-std::string cache_folder() {
-  const auto from = [](const char* name) {
-    const char* text = std::getenv(name);
-    return std::string(text == nullptr ? "" : text);
-  };
-  if (const std::string own = from("LOCUS_CACHE"); !own.empty()) return own;
-  if (const std::string cache = from("XDG_CACHE_HOME"); !cache.empty()) return cache + "/locus";
-  if (const std::string home = from("HOME"); !home.empty()) return home + "/.cache/locus";
-  return "";
+void stop_at_once(const char* words) {
+  words_of_a_stop.store(words);
+  handle_stop_signals(on_stop_at_once);
+  // One that came while it only set the flag counts now.
+  if (stop_signal.load() != 0) on_stop_at_once(stop_signal.load());
 }
-
-void install_early_stop() { handle_stop_signals(on_early_stop); }
 
 const std::atomic<int>& install_stop_signals() {
   handle_stop_signals(on_stop_signal);
   signal(SIGPIPE, SIG_IGN);
   return stop_signal;
-}
-
-ProgressLine::ProgressLine(bool quiet, std::string label)
-    : quiet_(quiet), live_(stderr_is_terminal()), label_(std::move(label)) {}
-
-void ProgressLine::update(const Progress& p) {
-  if (quiet_) return;
-  if (p.metrics != nullptr) {
-    measured_.clear();
-    for (const auto& [name, value] : p.metrics->values) {
-      const MetricKey key = parse_metric_key(name);
-      if (key.split == "train" || !key.condition.empty()) continue;
-      if (key.measure == "accuracy") measured_ += fmt::format("  {} {:.1f} %", key.split, 100 * value);
-      if (key.measure == "mse") measured_ += fmt::format("  {} mse {:.4f}", key.split, value);
-    }
-  }
-  if (!live_ && p.metrics == nullptr) return;
-  std::string text = fmt::format("{}epoch {}  step {}", label_.empty() ? "" : label_ + "  ", p.epoch, p.step);
-  if (p.total_steps > 0) text += fmt::format("/{}", p.total_steps);
-  text += fmt::format("  loss {:.4f}", p.loss);
-  if (p.accuracy > 0) text += fmt::format("  train {:.1f} %", 100 * p.accuracy);
-  text += measured_;
-  text += fmt::format("  {:.1f} steps/s", p.steps_per_second);
-  if (p.seconds_left >= 0) text += fmt::format("  {} left", human_seconds(p.seconds_left));
-  if (!live_) return message_line(text);
-  std::fprintf(stderr, "\r\033[K%s", text.c_str());
-  std::fflush(stderr);
-  open_ = true;
-}
-
-void ProgressLine::finish() {
-  if (open_) std::fputc('\n', stderr);
-  open_ = false;
 }
 
 }  // namespace locus::cli

@@ -1,7 +1,8 @@
 #include "config/fields.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <type_traits>
@@ -20,7 +21,7 @@ struct Overloaded : Ts... {
 template <class... Ts>
 Overloaded(Ts...) -> Overloaded<Ts...>;
 
-std::string quoted(std::string_view text) {
+std::string quoted_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -44,7 +45,7 @@ std::string number_text(double x) {
 std::string value_text(const FieldValue& value) {
   return std::visit(Overloaded{[](bool b) -> std::string { return b ? "true" : "false"; },
                                [](std::int64_t i) { return std::to_string(i); }, [](double x) { return number_text(x); },
-                               [](const std::string& s) { return quoted(s); },
+                               [](const std::string& s) { return quoted_text(s); },
                                [](const std::vector<double>& v) {
                                  std::vector<std::string> parts;
                                  for (const double x : v) parts.push_back(number_text(x));
@@ -52,7 +53,7 @@ std::string value_text(const FieldValue& value) {
                                },
                                [](const std::vector<std::string>& v) {
                                  std::vector<std::string> parts;
-                                 for (const std::string& s : v) parts.push_back(quoted(s));
+                                 for (const std::string& s : v) parts.push_back(quoted_text(s));
                                  return "[" + join(parts, ", ") + "]";
                                }},
                     value);
@@ -75,17 +76,21 @@ void check_bounds(const Field& field, double x, const std::string& where) {
                      .hint = field.help});
 }
 
+void check_item(const Field& field, double x, const std::string& where) {
+  check_bounds(field, x, where);
+  if (!field.whole || x == std::floor(x)) return;
+  throw ConfigError({.what = fmt::format("{} has an item that is no whole number", field.path),
+                     .where = where,
+                     .got = shortest(x),
+                     .hint = field.help});
+}
+
 void set_choice(const Field& field, const Choice& choice, const std::string& name, const std::string& where) {
-  std::vector<std::string> names(choice.names.begin(), choice.names.end());
+  const std::vector<std::string> names(choice.names.begin(), choice.names.end());
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] == name) return choice.set(static_cast<int>(i));
   }
-  const std::string nearest = nearest_name(name, names);
-  throw ConfigError({.what = fmt::format("{} has no such choice", field.path),
-                     .where = where,
-                     .got = name,
-                     .expected = join(names, ", "),
-                     .hint = nearest.empty() ? field.help : fmt::format("did you mean {}?", nearest)});
+  throw no_such_choice({field.path, where}, name, names, field.help);
 }
 
 bool parse_double(std::string_view text, double& out) {
@@ -116,6 +121,16 @@ std::vector<std::string> list_items(std::string_view text) {
 
 }  // namespace
 
+ConfigError no_such_choice(const KeyPlace& key, const std::string& got, const std::vector<std::string>& names,
+                           const std::string& otherwise) {
+  const std::string nearest = nearest_name(got, names);
+  return ConfigError({.what = fmt::format("{} has no such choice", key.path),
+                      .where = key.where,
+                      .got = got,
+                      .expected = join(names, ", "),
+                      .hint = nearest.empty() ? otherwise : fmt::format("did you mean {}?", nearest)});
+}
+
 std::string Field::type_name() const {
   return std::visit(
       Overloaded{
@@ -124,13 +139,15 @@ std::string Field::type_name() const {
           [](std::string*) -> std::string { return "text"; },
           [](std::vector<double>*) -> std::string { return "a list of numbers"; },
           [](std::vector<std::string>*) -> std::string { return "a list of texts"; },
-          [](const Choice& c) { return "one of " + join(std::vector<std::string>(c.names.begin(), c.names.end()), ", "); }},
+          [](const Choice& c) { return "one of " + join(std::vector<std::string>(c.names.begin(), c.names.end()), ", "); },
+          [](const NamedChoice& c) { return "one of " + join(c.names, ", "); }},
       target);
 }
 
 FieldValue Field::value() const {
   return std::visit(
       Overloaded{[](const Choice& c) -> FieldValue { return std::string(c.names[static_cast<std::size_t>(c.get())]); },
+                 [](const NamedChoice& c) -> FieldValue { return *c.target; },
                  [](const auto* p) -> FieldValue { return *p; }},
       target);
 }
@@ -141,6 +158,13 @@ void Field::set(const FieldValue& value, const std::string& where) const {
   std::visit(Overloaded{[&](const Choice& c) {
                           if (!std::holds_alternative<std::string>(value)) wrong_type(*this, value_text(value), where);
                           set_choice(*this, c, std::get<std::string>(value), where);
+                        },
+                        [&](const NamedChoice& c) {
+                          if (!std::holds_alternative<std::string>(value)) wrong_type(*this, value_text(value), where);
+                          const auto& name = std::get<std::string>(value);
+                          if (std::find(c.names.begin(), c.names.end(), name) == c.names.end())
+                            throw no_such_choice({path, where}, name, c.names, help);
+                          *c.target = name;
                         },
                         [&](double* p) {
                           double x = 0;
@@ -158,6 +182,12 @@ void Field::set(const FieldValue& value, const std::string& where) const {
                           if (!std::holds_alternative<std::int64_t>(value)) wrong_type(*this, value_text(value), where);
                           check_bounds(*this, static_cast<double>(std::get<std::int64_t>(value)), where);
                           *p = std::get<std::int64_t>(value);
+                        },
+                        [&](std::vector<double>* p) {
+                          const auto* v = std::get_if<std::vector<double>>(&value);
+                          if (v == nullptr) wrong_type(*this, value_text(value), where);
+                          for (const double x : *v) check_item(*this, x, where);
+                          *p = *v;
                         },
                         [&](std::vector<std::string>* p) {
                           if (const auto* v = std::get_if<std::vector<std::string>>(&value)) {
@@ -230,8 +260,16 @@ Field& FieldList::number(std::string name, double& target, Bounds bounds, std::s
 Field& FieldList::text(std::string name, std::string& target, std::string help) {
   return add(std::move(name), &target, {}, std::move(help));
 }
-Field& FieldList::numbers(std::string name, std::vector<double>& target, std::string help) {
-  return add(std::move(name), &target, {}, std::move(help));
+Field& FieldList::one_of(std::string name, std::string& target, std::vector<std::string> names, std::string help) {
+  return add(std::move(name), NamedChoice{&target, std::move(names)}, {}, std::move(help));
+}
+Field& FieldList::numbers(std::string name, std::vector<double>& target, Bounds each, std::string help) {
+  return add(std::move(name), &target, each, std::move(help));
+}
+Field& FieldList::whole_numbers(std::string name, std::vector<double>& target, Bounds each, std::string help) {
+  Field& field = numbers(std::move(name), target, each, std::move(help));
+  field.whole = true;
+  return field;
 }
 Field& FieldList::texts(std::string name, std::vector<std::string>& target, std::string help) {
   return add(std::move(name), &target, {}, std::move(help));

@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "core/error.h"
+
 namespace locus {
 
 // A value as it stands in a file or on the command line.
@@ -29,14 +31,21 @@ struct Choice {
   std::span<const std::string_view> names;
 };
 
-using FieldTarget =
-    std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<double>*, std::vector<std::string>*, Choice>;
+// A text that is one of the names of a registry.
+struct NamedChoice {
+  std::string* target;
+  std::vector<std::string> names;
+};
+
+using FieldTarget = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<double>*,
+                                 std::vector<std::string>*, Choice, NamedChoice>;
 
 struct Field {
   std::string path;  // "pe.sigma"
   std::string help;
   FieldTarget target;
   Bounds bounds;
+  bool whole = false;    // a list of whole numbers
   bool identity = true;  // part of the run's identity (its hash)
 
   std::string type_name() const;
@@ -47,6 +56,13 @@ struct Field {
   void set_text(std::string_view text, const std::string& where) const;
 };
 
+// For a value that is none of `names`, with the nearest of them; `otherwise` is the hint where none is near.
+struct KeyPlace {
+  std::string path, where;
+};
+ConfigError no_such_choice(const KeyPlace& key, const std::string& got, const std::vector<std::string>& names,
+                           const std::string& otherwise);
+
 class FieldList {
  public:
   // Fields added until the next call stand under `name.`; an empty name means the top level.
@@ -56,8 +72,10 @@ class FieldList {
   Field& integer(std::string name, std::int64_t& target, Bounds bounds, std::string help);
   Field& number(std::string name, double& target, Bounds bounds, std::string help);
   Field& text(std::string name, std::string& target, std::string help);
-  Field& numbers(std::string name, std::vector<double>& target, std::string help);
+  Field& numbers(std::string name, std::vector<double>& target, Bounds each, std::string help);
+  Field& whole_numbers(std::string name, std::vector<double>& target, Bounds each, std::string help);
   Field& texts(std::string name, std::vector<std::string>& target, std::string help);
+  Field& one_of(std::string name, std::string& target, std::vector<std::string> names, std::string help);
   template <class E>
   Field& choice(std::string name, E& target, std::span<const std::string_view> names, std::string help) {
     return add(

@@ -1,11 +1,12 @@
 #include "config/identity.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "config/pinned_texts.h"
+#include "config/sections.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
@@ -88,23 +89,34 @@ IdentityMaker::IdentityMaker(const FieldList& list, const IdentityTable& table, 
   for (std::size_t i = 0; i < list.fields().size(); ++i) places[list.fields()[i].path] = static_cast<std::ptrdiff_t>(i);
   for (const IdentityKey& key : table.keys()) {
     const auto found = places.find(key_name_now(key.name, renamed));
-    rows_.push_back({&key, found == places.end() ? -1 : found->second});
+    rows_.push_back({key, found == places.end() ? -1 : found->second});
     if (found != places.end()) places.erase(found);
   }
-  LOCUS_CHECK(places.empty(), fmt::format("key {} has no row in {}: append one as the text there says",
-                                          places.empty() ? "" : places.begin()->first, kFile));
+  if (!places.empty()) add_own_keys(places);
   for (std::size_t i = 0; i < rows_.size(); ++i) by_name_.push_back(i);
   std::sort(by_name_.begin(), by_name_.end(),
-            [&](std::size_t a, std::size_t b) { return rows_[a].key->name < rows_[b].key->name; });
+            [&](std::size_t a, std::size_t b) { return rows_[a].key.name < rows_[b].key.name; });
+}
+
+// A program that registers sources or tasks has no part in the table: its keys are pinned to their defaults of today.
+void IdentityMaker::add_own_keys(const std::map<std::string, std::ptrdiff_t>& places) {
+  RunConfig defaults;
+  const FieldList list = describe(defaults);
+  for (const auto& [path, place] : places) {
+    LOCUS_CHECK(is_own_key(path), fmt::format("key {} has no row in {}: append one as the text there says", path, kFile));
+    const Field& field = list.find(path, kFile);
+    const std::string text = field.text();
+    rows_.push_back({{field.identity ? KeyRole::kRun : KeyRole::kCell, path, text, text, false}, place});
+  }
 }
 
 std::string IdentityMaker::current_text(std::span<const std::string> texts, bool of_cell) const {
   std::string text = "version=2\n";
   for (const std::size_t i : by_name_) {
     const Row& row = rows_[i];
-    if (row.field < 0 || !counts(row.key->role, of_cell)) continue;
+    if (row.field < 0 || !counts(row.key.role, of_cell)) continue;
     const std::string& value = texts[static_cast<std::size_t>(row.field)];
-    if (value != row.key->pinned_default) text += row.key->name + "=" + value + "\n";
+    if (value != row.key.pinned_default) text += row.key.name + "=" + value + "\n";
   }
   return text;
 }
@@ -112,17 +124,17 @@ std::string IdentityMaker::current_text(std::span<const std::string> texts, bool
 // Version 1 had no such key: only a run at its pinned default is one that could have been made then.
 bool IdentityMaker::fits_version1(std::span<const std::string> texts, bool of_cell) const {
   return std::all_of(rows_.begin(), rows_.end(), [&](const Row& row) {
-    return row.key->in_version1 || row.field < 0 || !counts(row.key->role, of_cell) ||
-           texts[static_cast<std::size_t>(row.field)] == row.key->pinned_default;
+    return row.key.in_version1 || row.field < 0 || !counts(row.key.role, of_cell) ||
+           texts[static_cast<std::size_t>(row.field)] == row.key.pinned_default;
   });
 }
 
 std::string IdentityMaker::version1_text(std::span<const std::string> texts, bool of_cell) const {
   std::string text;
   for (const Row& row : rows_) {
-    if (!row.key->in_version1 || !counts(row.key->role, of_cell)) continue;
+    if (!row.key.in_version1 || !counts(row.key.role, of_cell)) continue;
     text +=
-        row.key->name + "=" + (row.field < 0 ? row.key->pinned_default : texts[static_cast<std::size_t>(row.field)]) + "\n";
+        row.key.name + "=" + (row.field < 0 ? row.key.pinned_default : texts[static_cast<std::size_t>(row.field)]) + "\n";
   }
   return text;
 }

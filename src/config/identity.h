@@ -59,9 +59,10 @@ class IdentityMaker {
 
  private:
   struct Row {
-    const IdentityKey* key = nullptr;
+    IdentityKey key;
     std::ptrdiff_t field = -1;  // of the list; -1 for a key that there is no longer
   };
+  void add_own_keys(const std::map<std::string, std::ptrdiff_t>& places);
   std::string current_text(std::span<const std::string> texts, bool of_cell) const;
   bool fits_version1(std::span<const std::string> texts, bool of_cell) const;
   std::string version1_text(std::span<const std::string> texts, bool of_cell) const;

@@ -1,16 +1,18 @@
 #include "config/load.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <toml++/toml.h>
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "config/identity.h"
 #include "config/renamed_keys.h"
+#include "config/toml_depth.h"
 #include "core/error.h"
+#include "core/hash.h"
+#include "core/json.h"
 #include "core/text.h"
 
 namespace locus {
@@ -60,21 +62,25 @@ struct TomlPlace {
   Author author = Author::kUser;
 };
 
+// Keys before sections: an unknown study is said before the keys that it would have brought.
 void apply_table(const FieldList& list, const toml::table& table, const TomlPlace& place) {
+  const auto path_of = [&](const toml::key& key) {
+    return place.prefix.empty() ? std::string(key.str()) : place.prefix + "." + std::string(key.str());
+  };
   for (const auto& [key, node] : table) {
-    const std::string path = place.prefix.empty() ? std::string(key.str()) : place.prefix + "." + std::string(key.str());
-    if (const toml::table* inner = node.as_table()) {
-      apply_table(list, *inner, {path, place.where, place.author});
-      continue;
-    }
-    if (path == "base") continue;
+    const std::string path = path_of(key);
+    if (node.is_table() || path == "base") continue;
     const std::string at = position(node, place.where);
     const std::string name = place.author == Author::kProgram ? key_name_now(path) : path;
     list.find(name, at).set(node_value(node, path, place.where), at);
   }
+  for (const auto& [key, node] : table) {
+    if (const toml::table* inner = node.as_table()) apply_table(list, *inner, {path_of(key), place.where, place.author});
+  }
 }
 
 toml::table parse(std::string_view text, const std::string& where) {
+  require_shallow_toml(text, where);
   try {
     return toml::parse(text, where);
   } catch (const toml::parse_error& e) {
@@ -116,11 +122,11 @@ void load_file(RunConfig& config, const std::string& path, int depth) {
   apply_table(list, table, {"", path, Author::kUser});
 }
 
-nlohmann::json json_value(const FieldValue& value) {
-  return std::visit([](const auto& v) { return nlohmann::json(v); }, value);
+Json json_value(const FieldValue& value) {
+  return std::visit([](const auto& v) { return Json(v); }, value);
 }
 
-FieldValue from_json_value(const nlohmann::json& j, const std::string& path, const std::string& where) {
+FieldValue from_json_value(const Json& j, const std::string& path, const std::string& where) {
   if (j.is_boolean()) return j.get<bool>();
   if (j.is_number_integer()) return j.get<std::int64_t>();
   if (j.is_number()) return j.get<double>();
@@ -183,9 +189,9 @@ std::string to_toml(const RunConfig& config) {
   return out;
 }
 
-nlohmann::json to_json(const RunConfig& config) {
+Json to_json(const RunConfig& config) {
   RunConfig copy = config;
-  nlohmann::json out = nlohmann::json::object();
+  Json out = Json::object();
   const FieldList list = describe(copy);
   for (const Field& f : list.fields()) {
     const std::size_t dot = f.path.find('.');
@@ -195,10 +201,11 @@ nlohmann::json to_json(const RunConfig& config) {
       out[f.path.substr(0, dot)][f.path.substr(dot + 1)] = json_value(f.value());
     }
   }
+  out.sort_keys();
   return out;
 }
 
-RunConfig run_config_from_json(const nlohmann::json& json, const std::string& where) {
+RunConfig run_config_from_json(const Json& json, const std::string& where) {
   RunConfig config;
   const FieldList list = describe(config);
   for (const auto& [key, value] : json.items()) {

@@ -1,13 +1,13 @@
 // Configurations as text: TOML files with a base, command-line overrides, printing, JSON and the identity hash.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "config/run_config.h"
+#include "core/json.h"
 
 namespace locus {
 
@@ -21,9 +21,9 @@ void apply_override(RunConfig& config, std::string_view assignment);
 // File (may be empty), then overrides, then validate().
 RunConfig load_run_config(const std::string& path, std::span<const std::string> overrides);
 
-std::string to_toml(const RunConfig& config);     // complete; reads back to the same configuration
-nlohmann::json to_json(const RunConfig& config);  // nested: {"pe": {"sigma": 0.2, ...}, ...}
-RunConfig run_config_from_json(const nlohmann::json& json, const std::string& where);
+std::string to_toml(const RunConfig& config);  // complete; reads back to the same configuration
+Json to_json(const RunConfig& config);         // nested: {"pe": {"sigma": 0.2, ...}, ...}
+RunConfig run_config_from_json(const Json& json, const std::string& where);
 
 // SHA-256 of the identity fields and the data's own hash: equal hash, equal result.
 std::string config_hash(const RunConfig& config, std::string_view data_hash);

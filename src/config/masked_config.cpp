@@ -47,7 +47,7 @@ void describe(MaskConfig& c, FieldList& list) {
   list.choice("kind", c.kind, kMaskKindNames, "random tokens, a fixed set, or one whole network or hemisphere a sample");
   list.number("ratio", c.ratio, {0.0, 1.0}, "part of the tokens hidden (kind = random)");
   list.integer("count", c.count, {0, 1e9}, "hide exactly so many instead of a ratio (0: use the ratio)");
-  list.numbers("tokens", c.tokens, "indices hidden (kind = fixed)");
+  list.whole_numbers("tokens", c.tokens, {0, 1e9}, "indices hidden (kind = fixed)");
   list.choice("loss", c.loss, kMaskLossNames, "error on the hidden tokens or on all");
   list.choice("vector", c.vector, kMaskVectorNames, "what a hidden token shows: a learned vector or zero");
   list.integer("eval_seed", c.eval_seed, {0, 9e15}, "seed of the masks of evaluation, the same for every run");
@@ -55,7 +55,7 @@ void describe(MaskConfig& c, FieldList& list) {
 
 void describe(NmarConfig& c, FieldList& list) {
   list.section("nmar", "the nonlinear stochastic network");
-  list.numbers("sizes", c.sizes, "nodes of each module");
+  list.numbers("sizes", c.sizes, {-1e9, 1e9}, "nodes of each module");
   list.number("p_in", c.p_in, {0, 1}, "probability of an edge within a module");
   list.number("p_out", c.p_out, {0, 1}, "probability of an edge between modules");
   list.integer("hub_module", c.hub_module, {-1, 1e6}, "module whose nodes connect to all others with hub_p_out (-1: none)");
@@ -67,7 +67,7 @@ void describe(NmarConfig& c, FieldList& list) {
   list.number("noise", c.noise, {0, 1e6}, "s, the noise added each step");
   list.number("drive", c.drive, {-1e6, 1e6}, "input added to g W x (its amplitude when drive_period > 0)");
   list.number("drive_period", c.drive_period, {0, 1e9}, "steps of one period of a sinusoidal input (0: a constant one)");
-  list.numbers("drive_modules", c.drive_modules, "modules that get the input; empty: all");
+  list.whole_numbers("drive_modules", c.drive_modules, {0, 1e6}, "modules that get the input; empty: all");
   list.number("module_drive", c.module_drive, {0, 1e6},
               "standard deviation of a slow random input that each module has of its own, added to g W x (0: none)");
   list.number("module_drive_time", c.module_drive_time, {0.1, 1e9}, "its correlation time in steps");

@@ -1,8 +1,11 @@
 #include "config/run_config.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include "config/sources.h"
+#include "config/tasks.h"
 #include "core/error.h"
+#include "core/text.h"
 
 namespace locus {
 namespace {
@@ -35,14 +38,21 @@ void describe(ModelConfig& c, FieldList& list) {
   list.number("residual_dropout", c.residual_dropout, kProbability, "dropout on each sub-layer's output");
 }
 
+std::string names_of_trained() {
+  std::vector<std::string> names;
+  for (const EncodingRow& row : encoding_rows()) {
+    if (row.trained) names.emplace_back(row.name());
+  }
+  return join(names, ", ");
+}
+
 void describe(PeConfig& c, FieldList& list) {
   list.section("pe", "the positional encoding");
   list.choice("kind", c.kind, kPeKindNames, "which encoding");
   list.number("sigma", c.sigma, {0, 1e6}, "standard deviation of the initial learned values");
   list.choice("init", c.init, kPeInitNames, "how a learned table starts");
   list.text("file", c.file, "npy or safetensors file for init = file");
-  list.choice("trainable", c.trainable, kTrainableNames,
-              "auto: learned, relative, t5 and laplacian train; sinusoidal and alibi do not");
+  list.choice("trainable", c.trainable, kTrainableNames, "auto: " + names_of_trained() + " train; others do not");
   list.choice("placement", c.placement, kPePlacementNames, "at the first block's input or at every block's");
   list.flag("shared", c.shared, "one set of parameters for all blocks");
   list.choice("positions", c.positions, kPePositionsNames,
@@ -116,7 +126,9 @@ void describe(WatchConfig& c, FieldList& list) {
   list.integer("checkpoint_every", c.checkpoint_every, {1, 1e9}, "epochs between checkpoints").identity = false;
   list.number("checkpoint_seconds", c.checkpoint_seconds, {0, 1e9}, "or so much time, whichever comes first").identity =
       false;
-  list.numbers("snapshots", c.snapshots, "epochs whose weights are kept for analyses over time").identity = false;
+  list.whole_numbers("snapshots", c.snapshots, {0, 9e15}, "epochs whose weights are kept for analyses over time").identity =
+      false;
+  list.flag("tensorboard", c.tensorboard, "write event files for TensorBoard into the run's folder").identity = false;
 }
 
 void describe(EvalConfig& c, FieldList& list) {
@@ -125,10 +137,6 @@ void describe(EvalConfig& c, FieldList& list) {
               "Gaussian noise on each block's input at evaluation, reported as <split>.noisy")
       .identity = false;
   list.integer("noise_repeats", c.noise_repeats, {1, 1000}, "draws of that noise").identity = false;
-}
-
-[[noreturn]] void contradiction(std::string what, std::string hint) {
-  throw ConfigError({.what = std::move(what), .where = "", .got = "", .expected = "", .hint = std::move(hint)});
 }
 
 void validate_model(const RunConfig& c) {
@@ -141,16 +149,7 @@ void validate_model(const RunConfig& c) {
     contradiction(fmt::format("pe.kind = rotary needs an even head width, not {}", m.width / m.heads),
                   "change model.width or model.heads");
   }
-  const bool regression = c.study == Study::kMasked;
-  const bool per_token = m.readout == Readout::kEvery || m.readout == Readout::kMasked;
-  if (regression != per_token) {
-    contradiction(fmt::format("study = {} cannot use model.readout = {}", kStudyNames[static_cast<std::size_t>(c.study)],
-                              kReadoutNames[static_cast<std::size_t>(m.readout)]),
-                  regression ? "use masked or every" : "use token, given, mean, cls or flat");
-  }
-  if (regression && (m.readout == Readout::kEvery) != (c.mask.loss == MaskLoss::kAll)) {
-    contradiction("model.readout and mask.loss disagree", "readout = masked goes with loss = masked, every with all");
-  }
+  require_task_fits(c);
 }
 
 // With x = h + P the logits have a part that is due to P alone; without such a sum there is nothing to scale.
@@ -159,7 +158,7 @@ void validate_position_logits(const RunConfig& c) {
   const std::string option = fmt::format("model.position_logit_scale = {}", c.model.position_logit_scale);
   if (!c.pe.adds_table()) {
     contradiction(fmt::format("{} needs an encoding that adds a table to the input, which pe.kind = {} does not", option,
-                              kPeKindNames[static_cast<std::size_t>(c.pe.kind)]),
+                              pe_kind_name(c.pe.kind)),
                   "use pe.kind = learned, sinusoidal or laplacian, or leave the factor at 1");
   }
   if (c.model.norm == NormPlacement::kPre) {
@@ -172,6 +171,20 @@ void validate_position_logits(const RunConfig& c) {
   }
 }
 
+std::string task_help() {
+  std::vector<std::string> parts;
+  for (const TaskRow& row : task_rows()) parts.push_back(fmt::format("{} ({})", row.name, row.summary));
+  return join(parts, ", ");
+}
+
+std::vector<std::string> studies_with_grid() {
+  std::vector<std::string> names;
+  for (const SourceRow& row : source_rows()) {
+    if (row.grid) names.push_back(row.study);
+  }
+  return names;
+}
+
 void validate_pe(const RunConfig& c) {
   const PeConfig& p = c.pe;
   if (p.init == PeInit::kFile && p.file.empty())
@@ -179,13 +192,15 @@ void validate_pe(const RunConfig& c) {
   if (!p.file.empty() && p.init != PeInit::kFile)
     contradiction("pe.file is given but pe.init is not file", "add pe.init=file");
   if (p.dropout_at_eval && p.dropout == 0) contradiction("pe.dropout_at_eval without pe.dropout", "set pe.dropout above 0");
-  if (p.value_term && p.kind != PeKind::kRelative)
+  if (p.value_term && !encoding_row(p.kind).uses("value_term"))
     contradiction("pe.value_term needs pe.kind = relative", "drop one of the two");
-  if (p.positions == PePositions::kGrid && c.study != Study::kLst) {
-    contradiction("pe.positions = grid needs a grid (study = lst)", "use index or data");
+  const bool grid = source_of(c).grid;
+  if (p.positions == PePositions::kGrid && !grid) {
+    contradiction(fmt::format("pe.positions = grid needs a grid (study = {})", join(studies_with_grid(), ", ")),
+                  "use index or data");
   }
-  if (p.kind == PeKind::kLaplacian && c.study == Study::kLst && p.positions == PePositions::kData) {
-    contradiction("study = lst has no data coordinates", "use pe.positions = grid");
+  if (p.kind == PeKind::kLaplacian && grid && p.positions == PePositions::kData) {
+    contradiction(fmt::format("study = {} has no data coordinates", c.study), "use pe.positions = grid");
   }
   if (p.buckets % 4 != 0) contradiction(fmt::format("pe.buckets = {} is not a multiple of 4", p.buckets), "use 32");
 }
@@ -211,40 +226,31 @@ void validate_optim(const RunConfig& c) {
 }
 
 void validate_data(const RunConfig& c) {
-  if (c.study == Study::kLst && c.lst.source == LstSource::kAuthors && c.lst.dir.empty()) {
-    contradiction("lst.source = authors without lst.dir", "name the folder of the four CSV files with lst.dir=...");
-  }
-  if (c.study == Study::kMasked) {
-    if (c.series.source == SeriesSource::kFiles && c.series.files.empty() && c.series.manifest.empty()) {
-      contradiction("series.source = files without series.files or series.manifest",
-                    "name the files, e.g. series.files=[\"rest/*.h5\"]");
-    }
-    if (c.mask.kind == MaskKind::kFixed && c.mask.tokens.empty()) {
-      contradiction("mask.kind = fixed without mask.tokens", "list the hidden tokens");
-    }
-    if (c.mask.kind == MaskKind::kRandom && c.mask.count == 0 && (c.mask.ratio <= 0 || c.mask.ratio >= 1)) {
-      contradiction("mask.ratio must lie between 0 and 1, both excluded",
-                    "hide some tokens and show some, e.g. mask.ratio=0.5");
-    }
-  }
+  if (const auto check = source_of(c).check) check(c);
+  if (const auto check = task_of(c).check) check(c);
 }
 
 }  // namespace
 
+void contradiction(std::string what, std::string hint) {
+  throw ConfigError({.what = std::move(what), .where = "", .got = "", .expected = "", .hint = std::move(hint)});
+}
+
 int RunConfig::position_axes() const {
   if (pe.positions == PePositions::kIndex) return 1;
-  return pe.positions == PePositions::kData && study == Study::kMasked ? 3 : 2;
+  return source_of(*this).axes;
 }
 
 bool PeConfig::is_trained() const {
   if (trainable != Trainable::kAuto) return trainable == Trainable::kYes;
-  return kind == PeKind::kLearned || kind == PeKind::kLaplacian || kind == PeKind::kRelative || kind == PeKind::kT5;
+  return encoding_row(kind).trained;
 }
 
 FieldList describe(RunConfig& c) {
   FieldList list;
   list.section("", "the run");
-  list.choice("study", c.study, kStudyNames, "what is learned: Latin squares (lst) or hidden tokens of samples (masked)");
+  list.one_of("study", c.study, study_names(), "where examples come from: " + study_help());
+  list.one_of("task", c.task, task_names(), "what is predicted: " + task_help() + "; auto: what suits the study");
   list.integer("seed", c.seed, {0, 9e15}, "seed of initialisation, data order, masks and dropout");
   describe(c.model, list);
   describe(c.pe, list);
@@ -253,10 +259,7 @@ FieldList describe(RunConfig& c) {
   describe(c.stop, list);
   describe(c.watch, list);
   describe(c.eval, list);
-  describe(c.lst, list);
-  describe(c.series, list);
-  describe(c.mask, list);
-  describe(c.nmar, list);
+  for (const ConfigSection* section : data_sections()) section->describe(c, list);
   return list;
 }
 

@@ -7,14 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "config/encodings.h"
 #include "config/fields.h"
 #include "config/lst_config.h"
 #include "config/masked_config.h"
+#include "config/own_settings.h"
 
 namespace locus {
-
-enum class Study { kLst, kMasked };
-inline constexpr std::array<std::string_view, 2> kStudyNames = {"lst", "masked"};
 
 enum class NormPlacement { kPost, kPre };
 inline constexpr std::array<std::string_view, 2> kNormNames = {"post", "pre"};
@@ -25,7 +24,7 @@ inline constexpr std::array<std::string_view, 2> kAttentionMaskNames = {"full", 
 enum class Embed { kLinear, kNone };
 inline constexpr std::array<std::string_view, 2> kEmbedNames = {"linear", "none"};
 
-enum class Readout { kToken, kGiven, kMean, kCls, kFlat, kEvery, kMasked };
+enum class Readout : int { kToken, kGiven, kMean, kCls, kFlat, kEvery, kMasked };
 inline constexpr std::array<std::string_view, 7> kReadoutNames = {"token", "given", "mean",  "cls",
                                                                   "flat",  "every", "masked"};
 
@@ -50,12 +49,10 @@ struct ModelConfig {
   double attention_dropout = 0;
   double residual_dropout = 0;
 
+  // Each token has an output of its own, and the values of tokens are the targets.
+  bool reads_tokens() const { return readout == Readout::kEvery || readout == Readout::kMasked; }
   std::int64_t mlp() const { return mlp_width > 0 ? mlp_width : 4 * width; }
 };
-
-enum class PeKind { kNone, kLearned, kSinusoidal, kLaplacian, kRotary, kRelative, kT5, kAlibi };
-inline constexpr std::array<std::string_view, 8> kPeKindNames = {"none",   "learned",  "sinusoidal", "laplacian",
-                                                                 "rotary", "relative", "t5",         "alibi"};
 
 enum class PeInit { kNormal, kUniform, kSinusoid, kZero, kFile };
 inline constexpr std::array<std::string_view, 5> kPeInitNames = {"normal", "uniform", "sinusoid", "zero", "file"};
@@ -89,7 +86,7 @@ struct PeConfig {
   std::int64_t eigenvectors = 8;
 
   bool is_trained() const;  // trainable with "auto" resolved for the kind
-  bool adds_table() const { return kind == PeKind::kLearned || kind == PeKind::kSinusoidal || kind == PeKind::kLaplacian; }
+  bool adds_table() const { return encoding_row(kind).adds_table; }
 };
 
 enum class OptimizerKind { kAdam, kAdamW, kSgd };
@@ -136,6 +133,7 @@ struct StopConfig {
   double seconds = 0;
   double loss_below = 0;
   std::int64_t loss_epochs = 5;
+  bool operator==(const StopConfig&) const = default;
 };
 
 struct WatchConfig {
@@ -145,6 +143,7 @@ struct WatchConfig {
   std::int64_t checkpoint_every = 10;
   double checkpoint_seconds = 60;
   std::vector<double> snapshots;
+  bool tensorboard = false;
 };
 
 struct EvalConfig {
@@ -153,7 +152,8 @@ struct EvalConfig {
 };
 
 struct RunConfig {
-  Study study = Study::kLst;
+  std::string study = "lst";  // names the source of data: config/sources.h
+  std::string task = "auto";  // config/tasks.h
   std::int64_t seed = 0;
   ModelConfig model;
   PeConfig pe;
@@ -166,6 +166,7 @@ struct RunConfig {
   SeriesConfig series;
   MaskConfig mask;
   NmarConfig nmar;
+  OwnSettings own;  // sections of sources and tasks that have no field above
 
   int position_axes() const;  // coordinates a token: 1 for its index, 2 on the grid of a puzzle, 3 for a region
 };
@@ -175,5 +176,8 @@ FieldList describe(RunConfig& config);
 
 // Contradictions between fields; ConfigError names both keys and a way out.
 void validate(const RunConfig& config);
+
+// Throws that ConfigError; for the checks of sources and tasks too.
+[[noreturn]] void contradiction(std::string what, std::string hint);
 
 }  // namespace locus

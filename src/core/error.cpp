@@ -1,6 +1,6 @@
 #include "core/error.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace locus {
 namespace {

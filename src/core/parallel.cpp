@@ -42,6 +42,15 @@ struct ThreadPool::Impl {
     }
   }
 
+  void stop() {
+    {
+      const std::lock_guard lock(mutex);
+      stopping = true;
+    }
+    wake.notify_all();
+    for (std::thread& t : workers) t.join();
+  }
+
   void loop(int worker) {
     std::uint64_t seen = 0;
     while (true) {
@@ -60,17 +69,21 @@ struct ThreadPool::Impl {
 
 ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) {
   LOCUS_CHECK(threads >= 1, "a pool needs at least one thread");
-  for (int w = 1; w < threads; ++w) impl_->workers.emplace_back([this, w] { impl_->loop(w); });
+  try {
+    impl_->workers.reserve(static_cast<std::size_t>(threads));
+    for (int w = 1; w < threads; ++w) impl_->workers.emplace_back([p = impl_.get(), w] { p->loop(w); });
+  } catch (const std::exception& e) {
+    // Threads that wait for work must end before what they wait on does.
+    const std::size_t started = impl_->workers.size();
+    impl_->stop();
+    throw IoError(
+        {.what = "cannot start as many threads",
+         .got = std::to_string(threads) + " wanted, " + std::to_string(started + 1) + " there: " + e.what(),
+         .hint = "ask for fewer with --threads, or raise the limits of processes (ulimit -u) and memory (ulimit -v)"});
+  }
 }
 
-ThreadPool::~ThreadPool() {
-  {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->stopping = true;
-  }
-  impl_->wake.notify_all();
-  for (std::thread& t : impl_->workers) t.join();
-}
+ThreadPool::~ThreadPool() { impl_->stop(); }
 
 int ThreadPool::threads() const { return static_cast<int>(impl_->workers.size()) + 1; }
 

@@ -1,6 +1,6 @@
 #include "core/text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
@@ -38,8 +38,9 @@ std::string shortest_text(T value) {
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, name.size() / 3) + 1;
+  const std::string small = to_lower(name);
   for (const std::string& c : candidates) {
-    const std::size_t d = edit_distance(name, c);
+    const std::size_t d = edit_distance(small, to_lower(c));
     if (d < best_distance) {
       best_distance = d;
       best = c;

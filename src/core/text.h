@@ -8,7 +8,8 @@
 
 namespace locus {
 
-// The candidate with the smallest edit distance to `name`, or "" when none is near enough to suggest.
+// The candidate with the smallest edit distance to `name`, whatever the case of letters; "" when none is near enough to
+// suggest.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 
 std::vector<std::string> split(std::string_view text, char separator);

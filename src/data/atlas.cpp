@@ -1,6 +1,6 @@
 #include "data/atlas.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

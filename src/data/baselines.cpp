@@ -1,6 +1,6 @@
 #include "data/baselines.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "config/tasks.h"
 #include "core/error.h"
 #include "core/rng.h"
 #include "data/ridge.h"
@@ -16,7 +17,7 @@ namespace locus {
 namespace {
 
 // A covariance larger than this takes too much memory and time to invert once a sample.
-constexpr std::int64_t kMaxVariables = 4000;
+constexpr std::int64_t kMaxVariables = 2000;
 
 struct Sample {
   const float* values;       // (T, F)
@@ -27,7 +28,7 @@ class Problem {
  public:
   explicit Problem(const Dataset& d) : data(d), tokens(d.tokens), features(d.features) {}
   Sample sample(const Examples& e, std::int64_t i) const {
-    return {e.values.data() + i * tokens * features, e.fixed_masks.data() + i * tokens};
+    return {e.values.data() + i * tokens * features, e.masks.data() + i * tokens};
   }
   const Dataset& data;
   std::int64_t tokens;
@@ -69,7 +70,7 @@ double sample_error(const Problem& p, const Sample& s, const Predictor& predict)
 double pooled_error(const Problem& p, const Examples& e, const BaselineResult& r) {
   double sum = 0, weight = 0;
   for (std::size_t i = 0; i < r.samples.size(); ++i) {
-    const std::uint8_t* mask = e.fixed_masks.data() + r.samples[i] * p.tokens;
+    const std::uint8_t* mask = e.masks.data() + r.samples[i] * p.tokens;
     const auto hidden = static_cast<double>(std::count(mask, mask + p.tokens, std::uint8_t{1}));
     sum += hidden * r.sample_errors[i];
     weight += hidden;
@@ -242,7 +243,7 @@ const BaselineResult* Baselines::find(const std::string& split, const std::strin
 }
 
 Baselines compute_baselines(const Dataset& dataset, const BaselineOptions& options, ThreadPool& pool) {
-  LOCUS_CHECK(dataset.task == Task::kRegression, "baselines are for masked prediction");
+  LOCUS_CHECK(task_row(dataset.task).hides_tokens, "baselines are for masked prediction");
   const Problem p(dataset);
   Baselines out;
   for (const auto& [name, e] : dataset.splits) {

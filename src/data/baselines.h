@@ -44,7 +44,7 @@ struct Baselines {
   const BaselineResult* find(const std::string& split, const std::string& name) const;  // nullptr when absent
 };
 
-// Needs fixed_masks in every split. Cost: a Cholesky decomposition of the visible variables for every different mask.
+// Needs masks in every split. Cost: a Cholesky decomposition of the visible variables for every different mask.
 Baselines compute_baselines(const Dataset& dataset, const BaselineOptions& options, ThreadPool& pool);
 
 // Puts the errors into Dataset::baselines and what was chosen into its description.

@@ -1,51 +1,41 @@
-// What a study hands to training: examples of T tokens in named splits, with what is known about the tokens.
+// What a source hands to training: examples of T tokens in named splits, with what is known about the tokens.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/matrix.h"
+#include "core/token_info.h"
 
 namespace locus {
-
-enum class Task { kClassification, kRegression };
 
 // Examples of one split. Tokens are ids (one channel each) or values (F features each), never both.
 struct Examples {
   std::int64_t count = 0;
-  std::vector<std::int16_t> ids;          // (count, T); -1 is the all-zero token
-  std::vector<float> values;              // (count, T, F)
-  std::vector<std::int32_t> labels;       // (count) classes; empty for regression, whose targets are the values
-  std::vector<std::int32_t> read_token;   // (count) for readout = given; may be empty
-  std::vector<std::int32_t> condition;    // (count) index into Dataset::conditions; may be empty
-  std::vector<std::int32_t> cluster;      // (count) items that belong together (rotations of one puzzle); may be empty
-  std::vector<std::uint8_t> fixed_masks;  // (count, T) masks of evaluation, 1 = hidden; empty for classification
-};
-
-// What the data knows of its tokens; every part may be empty.
-struct TokenInfo {
-  std::vector<std::string> names;    // (T)
-  std::vector<std::int32_t> labels;  // (T) module or network of each token
-  std::vector<std::string> label_names;
-  std::vector<std::int32_t> hemispheres;  // (T)
-  MatrixD coordinates;                    // (T, X): grid rows and columns, or x y z
-  bool coordinates_are_grid = false;
-  MatrixD graph;  // (T, T) symmetric, non-negative; for Laplacian eigenvectors; from training data only
-  std::map<std::string, MatrixD> truths;  // (T, T) by name: "W", "correlation", "connectivity"
+  std::vector<std::int16_t> ids;         // (count, T); -1 is the all-zero token
+  std::vector<float> values;             // (count, T, F)
+  std::vector<std::int32_t> labels;      // (count) classes; empty for regression
+  std::vector<float> targets;            // (count, O) regression of whole examples; empty where the values are predicted
+  std::vector<std::int32_t> read_token;  // (count) for readout = given; may be empty
+  std::vector<std::int32_t> condition;   // (count) index into Dataset::conditions; may be empty
+  std::vector<std::int32_t> cluster;     // (count) items that belong together (rotations of one puzzle); may be empty
+  std::vector<std::uint8_t> masks;       // (count, T) 1 = hidden; empty for classification, drawn anew for training
 };
 
 struct Dataset {
-  std::string name;  // "lst", "nmar", "fmri"
-  Task task = Task::kClassification;
+  std::string name;               // "lst", "nmar", "fmri"
+  std::string task = "classify";  // what is predicted: a row of config/tasks.h
   std::int64_t tokens = 0;
   std::int64_t features = 0;
   std::int64_t outputs = 0;
   std::vector<std::string> conditions;
   std::vector<std::pair<std::string, Examples>> splits;  // "train" first
   TokenInfo tokens_info;
+  bool relabel =
+      false;  // classes may take each other's places: training renames them at random, ids that stand for them too
   std::map<std::string, std::string> description;                  // for the manifest
   std::map<std::string, std::map<std::string, double>> baselines;  // split -> name -> error or accuracy
   std::string hash;                                                // content hash of all of it
@@ -55,5 +45,19 @@ struct Dataset {
   // Of the split's baselines, named like the model's own: "test.mse_ridge".
   std::vector<std::pair<std::string, double>> baseline_measures(const std::string& split_name) const;
 };
+
+// Which tokens of an example decide its answer.
+struct AnswerTokens {
+  std::int64_t target = -1;  // the token asked for
+  std::vector<bool> used;    // (T) these force the answer
+  std::vector<bool> filled;  // (T) these say anything, the target not among them
+};
+
+// Examples `indices` of `from`, in that order; `out` keeps its memory.
+struct ExampleSize {
+  std::int64_t tokens, features;
+};
+void take_examples(const ExampleSize& size, const Examples& from, std::span<const std::int64_t> indices, Examples& out);
+Examples take_examples(const ExampleSize& size, const Examples& from, std::span<const std::int64_t> indices);
 
 }  // namespace locus

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "config/tasks.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "io/file.h"
@@ -42,14 +43,14 @@ void write_tokens(const Dataset& d, const std::filesystem::path& path) {
 }  // namespace
 
 void write_masked_dataset(const Dataset& d, const std::filesystem::path& folder) {
-  LOCUS_CHECK(d.task == Task::kRegression, "a data set of masked prediction");
+  LOCUS_CHECK(task_row(d.task).hides_tokens, "a data set of masked prediction");
   ensure_writable_directory(folder);
   std::vector<TensorView> arrays;
   for (const auto& [name, e] : d.splits) {
     std::vector<std::int64_t> shape = {e.count, d.tokens};
     if (d.features > 1) shape.push_back(d.features);
     arrays.push_back(tensor_view<float>(name, shape, e.values));
-    arrays.push_back(tensor_view<std::uint8_t>("mask." + name, {e.count, d.tokens}, e.fixed_masks));
+    arrays.push_back(tensor_view<std::uint8_t>("mask." + name, {e.count, d.tokens}, e.masks));
   }
   const TokenInfo& info = d.tokens_info;
   if (!info.labels.empty()) arrays.push_back(tensor_view<std::int32_t>("labels", {d.tokens}, info.labels));

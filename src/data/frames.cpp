@@ -1,6 +1,6 @@
 #include "data/frames.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 
@@ -97,8 +97,10 @@ std::string content_hash(const Dataset& dataset) {
   for (const auto& [name, e] : dataset.splits) {
     hash.update(fmt::format("{}={};", name, e.count));
     hash.update(std::as_bytes(std::span(e.values)));
+    hash.update(std::as_bytes(std::span(e.labels)));
+    hash.update(std::as_bytes(std::span(e.targets)));
     hash.update(std::as_bytes(std::span(e.cluster)));
-    hash.update(std::as_bytes(std::span(e.fixed_masks)));
+    hash.update(std::as_bytes(std::span(e.masks)));
   }
   const TokenInfo& info = dataset.tokens_info;
   for (const std::string& n : info.names) hash.update(n + ";");

@@ -1,6 +1,6 @@
 #include "data/masking.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -114,7 +114,7 @@ std::vector<std::uint8_t> evaluation_masks(const Masker& masker, std::int64_t ev
 void fill_evaluation_masks(Dataset& dataset, const MaskConfig& config) {
   const Masker masker(config, dataset.tokens_info, dataset.tokens);
   for (auto& [name, examples] : dataset.splits) {
-    examples.fixed_masks = evaluation_masks(masker, config.eval_seed, name, examples.count);
+    examples.masks = evaluation_masks(masker, config.eval_seed, name, examples.count);
   }
 }
 

@@ -38,7 +38,7 @@ class Masker {
 std::vector<std::uint8_t> evaluation_masks(const Masker& masker, std::int64_t eval_seed, const std::string& split,
                                            std::int64_t count);
 
-// Fills fixed_masks of every split.
+// Fills masks of every split.
 void fill_evaluation_masks(Dataset& dataset, const MaskConfig& config);
 
 }  // namespace locus

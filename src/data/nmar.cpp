@@ -1,6 +1,6 @@
 #include "data/nmar.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <Eigen/Core>
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The simulated network as a data set: stability check, simulation, tokens with their true modules.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -65,7 +65,7 @@ Dataset make_nmar_dataset(const RunConfig& config) {
   check_stable(c, radius);
   Dataset data;
   data.name = "nmar";
-  data.task = Task::kRegression;
+  data.task = "masked";
   data.tokens = network.nodes();
   data.features = data.outputs = config.series.window;
   TokenStats stats;

@@ -20,7 +20,7 @@ std::vector<Group> groups_of_equal_masks(const Examples& e, std::int64_t tokens,
   std::vector<std::size_t> order(samples.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto compare = [&](std::size_t a, std::size_t b) {
-    return std::memcmp(e.fixed_masks.data() + samples[a] * tokens, e.fixed_masks.data() + samples[b] * tokens,
+    return std::memcmp(e.masks.data() + samples[a] * tokens, e.masks.data() + samples[b] * tokens,
                        static_cast<std::size_t>(tokens));
   };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return compare(a, b) < 0; });
@@ -90,7 +90,7 @@ std::vector<double> ridge_errors(const RidgeModel& model, const Examples& exampl
   std::vector<double> errors(samples.size());
   pool.run(static_cast<int>(groups.size()), [&](int task, int) {
     const Group& group = groups[static_cast<std::size_t>(task)];
-    const Sides sides = sides_of(examples.fixed_masks.data() + samples[group.front()] * tokens, tokens, d / tokens);
+    const Sides sides = sides_of(examples.masks.data() + samples[group.front()] * tokens, tokens, d / tokens);
     Eigen::MatrixXd system = covariance(sides.visible, sides.visible);
     system.diagonal().array() += model.penalty;
     Eigen::MatrixXd weights = centred(model, examples, samples, group, sides.visible);

@@ -1,6 +1,6 @@
 #include "data/same_recording.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,8 @@
 #include "data/samples.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/error.h"
-#include "data/nmar.h"
 #include "data/series.h"
 
 namespace locus {
@@ -20,7 +19,7 @@ bool is_one_matrix(const SeriesConfig& c) {
 
 RunConfig samples_config(const SamplesOptions& options) {
   RunConfig config;
-  config.study = Study::kMasked;
+  config.study = "masked";
   config.model.width = 64;
   config.model.readout = Readout::kMasked;
   config.pe.sigma = 0.1;
@@ -57,8 +56,7 @@ Dataset make_samples_dataset(const RunConfig& config) {
   return data;
 }
 
-Dataset make_masked_dataset(const RunConfig& config) {
-  if (config.series.source == SeriesSource::kNmar) return make_nmar_dataset(config);
+Dataset make_files_dataset(const RunConfig& config) {
   return is_one_matrix(config.series) ? make_samples_dataset(config) : make_series_dataset(config);
 }
 

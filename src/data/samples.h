@@ -1,4 +1,4 @@
-// Any user's samples x tokens matrix as data for masked prediction, and one door to all masked data sets.
+// Any user's samples x tokens matrix as data for masked prediction, and one door to all data from files.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ RunConfig samples_config(const SamplesOptions& options);
 // make_series_dataset with DataError when there are too few rows or columns to learn from.
 Dataset make_samples_dataset(const RunConfig& config);
 
-// What study = masked trains on: the simulation, or files. Named "samples" when it is one samples x tokens matrix.
-Dataset make_masked_dataset(const RunConfig& config);
+// What series.source = files trains on. Named "samples" when it is one samples x tokens matrix.
+Dataset make_files_dataset(const RunConfig& config);
 
 }  // namespace locus

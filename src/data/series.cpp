@@ -1,6 +1,6 @@
 #include "data/series.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +13,7 @@
 #include "core/hash.h"
 #include "core/text.h"
 #include "data/connectivity.h"
+#include "data/doubts.h"
 #include "data/frames.h"
 #include "data/masking.h"
 #include "data/same_recording.h"
@@ -238,9 +239,13 @@ Dataset make_series_dataset(const RunConfig& config) {
   RegionSeries series = read_series(c);
   const std::string coverage = coverage_text(series);
   apply_coverage(series, c.coverage);
+  const auto warn = [&](const std::vector<std::string>& doubts) {
+    series.warnings.insert(series.warnings.end(), doubts.begin(), doubts.end());
+  };
+  warn(missing_codes(series));
   Dataset data;
   data.name = "fmri";
-  data.task = Task::kRegression;
+  data.task = "masked";
   data.tokens = series.regions();
   data.features = data.outputs = c.window;
   const std::vector<RunWindows> windows = split_windows(series, c);
@@ -250,6 +255,8 @@ Dataset make_series_dataset(const RunConfig& config) {
   scale(parts, series, c.zscore);
   fill_splits(data, parts, series, c.window);
   describe_tokens(data, series, parts, c);
+  warn(copied_samples(data));
+  warn(copied_tokens(data.tokens_info.truths.at("connectivity"), series.names));
   describe_data(data, series, c);
   data.description["coverage"] = coverage;
   fill_evaluation_masks(data, config.mask);

@@ -1,6 +1,6 @@
 #include "data/series_columns.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -29,6 +29,10 @@ constexpr std::array<std::string_view, 18> kTokenTitles = {
 // These may as well be signals: left out only when they rise from row to row.
 constexpr std::array<std::string_view, 13> kEitherTitles = {"t",   "n",    "no",   "nr",    "number", "run",  "sample",
                                                             "day", "hour", "year", "month", "date",   "trial"};
+// Whole numbers of which few are different stand for groups of rows here, not for what a token measures.
+constexpr std::array<std::string_view, 12> kGroupTitles = {"class",       "classid", "label",   "labels",
+                                                           "target",      "group",   "groupid", "condition",
+                                                           "conditionid", "fold",    "split",   "cluster"};
 constexpr std::ptrdiff_t kFewestSteps = 10;
 
 template <class List>
@@ -40,14 +44,6 @@ std::vector<double> column_of(const MatrixD& m, std::ptrdiff_t c) {
   std::vector<double> out;
   for (std::ptrdiff_t r = 0; r < m.rows(); ++r) out.push_back(m(r, c));
   return out;
-}
-
-bool rises(const std::vector<double>& v) {
-  return v.size() > 1 && std::adjacent_find(v.begin(), v.end(), [](double a, double b) { return !(a < b); }) == v.end();
-}
-
-bool are_whole(const std::vector<double>& v) {
-  return std::all_of(v.begin(), v.end(), [](double x) { return x == std::floor(x) && std::abs(x) < 9e15; });
 }
 
 bool in_atlas(const std::string& name, const Atlas& atlas) {
@@ -88,16 +84,18 @@ std::set<std::ptrdiff_t> recognised(const NamedMatrix& m, const std::string& pat
   for (std::size_t c = 0; c < m.column_names.size(); ++c) {
     const std::string title = plain_title(m.column_names[c]);
     const bool tokens = c == 0 && title_of_tokens(title) && m.row_names.empty();
-    const bool clock = has(kClockTitles, title), id = has(kIdTitles, title) || tokens;
-    if ((!clock && !id && !has(kEitherTitles, title)) || in_atlas(m.column_names[c], atlas)) continue;
+    const bool clock = has(kClockTitles, title), id = has(kIdTitles, title) || tokens, group = has(kGroupTitles, title);
+    if ((!clock && !id && !group && !has(kEitherTitles, title)) || in_atlas(m.column_names[c], atlas)) continue;
     const std::vector<double> v = column_of(m.values, static_cast<std::ptrdiff_t>(c));
+    if (group && (!are_whole(v) || 4 * std::set<double>(v.begin(), v.end()).size() > v.size())) continue;
     const bool fits = rises(v) || ((clock || id) && are_whole(v));
     if (fits) out.insert(static_cast<std::ptrdiff_t>(c));
-    if (fits || (!clock && !id)) continue;
+    if (fits || (!clock && !id && !group)) continue;
     throw DataError(
         {.what = fmt::format("is the column '{}' a token?", m.column_names[c]),
          .where = path,
-         .got = fmt::format("{}, {}, ... neither whole numbers nor rising", v[0], v.size() > 1 ? v[1] : v[0]),
+         .got = fmt::format("{}, {}, ... {}", v[0], v.size() > 1 ? v[1] : v[0],
+                            group ? "few different whole numbers" : "neither whole numbers nor rising"),
          .expected = "a title that is surely a token's",
          .hint = fmt::format("series.skip_columns='[\"{}\"]' leaves it out, series.skip_columns='[\"none\"]' keeps it",
                              m.column_names[c])});
@@ -144,8 +142,17 @@ void remove_columns(NamedMatrix& m, const std::set<std::ptrdiff_t>& out) {
   m.column_names = std::move(names);
 }
 
-// Even steps but for rounding, the same direction all the way.
-bool counts(const std::vector<double>& v) {
+}  // namespace
+
+bool rises(const std::vector<double>& v) {
+  return v.size() > 1 && std::adjacent_find(v.begin(), v.end(), [](double a, double b) { return !(a < b); }) == v.end();
+}
+
+bool are_whole(const std::vector<double>& v) {
+  return std::all_of(v.begin(), v.end(), [](double x) { return x == std::floor(x) && std::abs(x) < 9e15; });
+}
+
+bool counts_evenly(const std::vector<double>& v) {
   const double step = (v.back() - v.front()) / static_cast<double>(v.size() - 1);
   if (!std::isfinite(step) || step == 0) return false;
   const double slack = 1e-6 * std::abs(step) + 1e-12 * std::max(std::abs(v.front()), std::abs(v.back()));
@@ -155,7 +162,12 @@ bool counts(const std::vector<double>& v) {
   return true;
 }
 
-}  // namespace
+TitleKind title_kind(const std::string& title) {
+  const std::string plain = plain_title(title);
+  if (has(kClockTitles, plain)) return TitleKind::kClock;
+  if (has(kIdTitles, plain)) return TitleKind::kId;
+  return has(kEitherTitles, plain) ? TitleKind::kEither : TitleKind::kOther;
+}
 
 bool title_of_tokens(const std::string& title) { return has(kTokenTitles, plain_title(title)); }
 
@@ -189,13 +201,13 @@ void refuse_counting_tokens(const MatrixD& frames, const TokenTitles& tokens, co
     const std::vector<double> v = column_of(frames, t);
     if (!rises(v)) continue;
     rising.push_back(t);
-    if (counts(v)) break;
+    if (counts_evenly(v)) break;
   }
   if (rising.empty()) return;
   const std::vector<double> v = column_of(frames, rising.back());
   // Several that rise without even steps are totals; a lone one of whole numbers is an index with gaps.
   const bool index_with_gaps = rising.size() == 1 && frames.cols() > 2 && are_whole(v);
-  if (!counts(v) && !index_with_gaps) return;
+  if (!counts_evenly(v) && !index_with_gaps) return;
   const std::string& title = tokens.titles[static_cast<std::size_t>(rising.back())];
   throw DataError(
       {.what = "a token rises from sample to sample like an index or a clock: is it a token?",

@@ -20,6 +20,15 @@ std::vector<std::string> take_out_columns(NamedMatrix& matrix, const std::string
 // Whether a column of row names with this title says that the rows are tokens: region, roi_id, channel, gene.
 bool title_of_tokens(const std::string& title);
 
+// What a title says of a column: a clock or counter, people and visits, or one of them unless its numbers go up and down.
+enum class TitleKind { kOther, kClock, kId, kEither };
+TitleKind title_kind(const std::string& title);
+
+// Even steps but for rounding, the same direction all the way; at least two numbers.
+bool counts_evenly(const std::vector<double>& v);
+bool rises(const std::vector<double>& v);  // every number above the one before
+bool are_whole(const std::vector<double>& v);
+
 // How the file calls its tokens: names, or else numbers of columns or rows from 1.
 struct TokenTitles {
   std::vector<std::string> titles;

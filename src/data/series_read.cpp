@@ -1,5 +1,5 @@
 // Region time series from files: which files, whose, which way round, in which order of regions.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

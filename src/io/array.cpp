@@ -1,6 +1,6 @@
 #include "io/array.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <fstream>
@@ -11,8 +11,10 @@
 #include "io/cifti.h"
 #include "io/file.h"
 #include "io/hdf5.h"
+#include "io/idx.h"
 #include "io/mat.h"
 #include "io/nifti.h"
+#include "io/png.h"
 #include "io/safetensors.h"
 
 namespace locus {
@@ -102,6 +104,10 @@ FoundArray find_array(const fs::path& path, FileFormat format, const MatrixOptio
       return find_npz(path, options);
     case FileFormat::kSafetensors:
       return find_tensor(path, options);
+    case FileFormat::kIdx:
+      return {read_idx(path, options.limits), ""};
+    case FileFormat::kPng:
+      return {read_png(path, options.limits), ""};
     default:
       break;
   }
@@ -136,6 +142,10 @@ std::string_view format_name(FileFormat format) {
       return "safetensors";
     case FileFormat::kCifti:
       return "CIFTI";
+    case FileFormat::kIdx:
+      return "IDX";
+    case FileFormat::kPng:
+      return "PNG";
     case FileFormat::kText:
       return "text";
   }
@@ -150,13 +160,17 @@ FileFormat detect_format(const fs::path& path) {
   if (text.starts_with("\x93NUMPY")) return FileFormat::kNpy;
   if (text.starts_with("PK\x03\x04") || text.starts_with("PK\x05\x06")) return FileFormat::kNpz;
   if (text.starts_with("\x89HDF\r\n\x1a\n")) return FileFormat::kHdf5;
+  if (looks_like_png(front)) return FileFormat::kPng;
   if (looks_like_nifti(front)) return FileFormat::kCifti;
+  if (looks_like_idx(front)) return FileFormat::kIdx;
   if (looks_like_safetensors(front)) return FileFormat::kSafetensors;
   // A damaged file keeps the reader of its name, which then says what is wrong.
   static constexpr std::pair<std::string_view, FileFormat> kExtensions[] = {
-      {".h5", FileFormat::kHdf5},   {".hdf5", FileFormat::kHdf5},   {".hdf", FileFormat::kHdf5},
-      {".npy", FileFormat::kNpy},   {".npz", FileFormat::kNpz},     {".safetensors", FileFormat::kSafetensors},
-      {".nii", FileFormat::kCifti}, {".nii.gz", FileFormat::kCifti}};
+      {".h5", FileFormat::kHdf5},     {".hdf5", FileFormat::kHdf5},    {".hdf", FileFormat::kHdf5},
+      {".npy", FileFormat::kNpy},     {".npz", FileFormat::kNpz},      {".safetensors", FileFormat::kSafetensors},
+      {".nii", FileFormat::kCifti},   {".nii.gz", FileFormat::kCifti}, {".png", FileFormat::kPng},
+      {".idx", FileFormat::kIdx},     {".idx.gz", FileFormat::kIdx},   {"-ubyte", FileFormat::kIdx},
+      {"-ubyte.gz", FileFormat::kIdx}};
   for (const auto& [extension, format] : kExtensions) {
     if (name.ends_with(extension)) return format;
   }
@@ -215,6 +229,8 @@ std::vector<ArrayEntry> list_arrays(const std::filesystem::path& path, const Rea
     case FileFormat::kNpy:
     case FileFormat::kSafetensors:
     case FileFormat::kCifti:
+    case FileFormat::kIdx:
+    case FileFormat::kPng:
     case FileFormat::kText:
       break;
   }

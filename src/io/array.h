@@ -12,7 +12,7 @@
 
 namespace locus {
 
-enum class FileFormat { kHdf5, kMat, kNpy, kNpz, kSafetensors, kCifti, kText };
+enum class FileFormat { kHdf5, kMat, kNpy, kNpz, kSafetensors, kCifti, kIdx, kPng, kText };
 
 std::string_view format_name(FileFormat format);  // "HDF5", "MAT", ...
 

@@ -1,6 +1,6 @@
 #include "io/axis_names.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -38,19 +38,6 @@ bool is_text_type(const std::string& type) {
   return type == "text" || type == "cell" || type.find('U') != std::string::npos || type.find('S') != std::string::npos;
 }
 
-std::vector<std::string> texts_of(const ArrayEntry& e, const std::filesystem::path& path, const ReadLimits& limits) {
-  switch (detect_format(path)) {
-    case FileFormat::kNpz:
-      return parse_npz_texts(read_file(path, limits.file_bytes), path.string(), e.name, limits);
-    case FileFormat::kHdf5:
-      return read_hdf5_texts(path, e.name, limits);
-    case FileFormat::kMat:
-      return read_mat_texts(path, e.name, limits);
-    default:
-      return {};
-  }
-}
-
 std::vector<std::string> numbers_of(const ArrayEntry& e, const std::filesystem::path& path, const ReadLimits& limits) {
   std::vector<std::string> out;
   for (const double v : read_array(path, {.dataset = e.name, .limits = limits}).values) {
@@ -62,6 +49,19 @@ std::vector<std::string> numbers_of(const ArrayEntry& e, const std::filesystem::
 
 }  // namespace
 
+std::vector<std::string> read_texts(const std::filesystem::path& path, const std::string& array, const ReadLimits& limits) {
+  switch (detect_format(path)) {
+    case FileFormat::kNpz:
+      return parse_npz_texts(read_file(path, limits.file_bytes), path.string(), array, limits);
+    case FileFormat::kHdf5:
+      return read_hdf5_texts(path, array, limits);
+    case FileFormat::kMat:
+      return read_mat_texts(path, array, limits);
+    default:
+      return {};
+  }
+}
+
 void name_axes(NamedMatrix& matrix, const std::filesystem::path& path, const ReadLimits& limits) {
   const std::int64_t rows = matrix.values.rows(), columns = matrix.values.cols();
   for (const bool text : {true, false}) {
@@ -71,7 +71,7 @@ void name_axes(NamedMatrix& matrix, const std::filesystem::path& path, const Rea
       if (e.name == matrix.dataset || !is_title(e.name) || is_text_type(e.type) != text || !count || longer != 1) continue;
       const auto size = static_cast<std::int64_t>(*count);
       if ((size != rows || !matrix.row_names.empty()) && (size != columns || !matrix.column_names.empty())) continue;
-      const std::vector<std::string> names = text ? texts_of(e, path, limits) : numbers_of(e, path, limits);
+      const std::vector<std::string> names = text ? read_texts(path, e.name, limits) : numbers_of(e, path, limits);
       if (static_cast<std::int64_t>(names.size()) != size) continue;
       if (std::set<std::string>(names.begin(), names.end()).size() != names.size()) continue;
       if (size == rows && matrix.row_names.empty()) matrix.row_names = names;

@@ -11,4 +11,7 @@ namespace locus {
 // many different texts or whole numbers as the axis is long; texts go before numbers. Nothing where there is none.
 void name_axes(NamedMatrix& matrix, const std::filesystem::path& path, const ReadLimits& limits);
 
+// The texts of an array of strings (NPZ, HDF5, MATLAB cell); empty for other formats and arrays.
+std::vector<std::string> read_texts(const std::filesystem::path& path, const std::string& array, const ReadLimits& limits);
+
 }  // namespace locus

@@ -1,6 +1,6 @@
 #include "io/bytes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/error.h"
 

@@ -1,6 +1,6 @@
 #include "io/cifti.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/error.h"
 #include "io/file.h"

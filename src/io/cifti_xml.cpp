@@ -1,5 +1,5 @@
 // The XML header of a CIFTI file: its two axes as series, parcels, maps or brain models.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "io/compress.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <zlib.h>
 
 #include <algorithm>

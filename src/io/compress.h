@@ -11,6 +11,10 @@ namespace locus {
 
 enum class DeflateFormat { kRaw, kZlib, kGzip };
 
+inline bool is_gzip(ByteSpan bytes) {
+  return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
+}
+
 // The whole stream; IoError when it is damaged, ends early or would give more than `max_bytes`.
 Bytes inflate_all(ByteSpan compressed, DeflateFormat format, std::uint64_t max_bytes, std::string_view name);
 

@@ -26,9 +26,6 @@ void write_file_atomic(const std::filesystem::path& path, std::span<const ByteSp
 void write_file_atomic(const std::filesystem::path& path, ByteSpan bytes);
 void write_file_atomic(const std::filesystem::path& path, std::string_view text);
 
-// Removes temporary files that killed processes of this machine left in `directory`; returns how many.
-int remove_stale_temporaries(const std::filesystem::path& directory);
-
 // Makes the directory (and its parents) if needed and proves by a small write that it takes files.
 void ensure_writable_directory(const std::filesystem::path& path);
 

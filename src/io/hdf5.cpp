@@ -1,10 +1,12 @@
 #include "io/hdf5.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <hdf5.h>
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
+#include <optional>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -65,6 +67,27 @@ class Handle {
                  .where = path.string(),
                  .got = std::move(got),
                  .hint = "the file is truncated, damaged or not HDF5: copy or make it again"});
+}
+
+// A single number in an attribute; nothing when there is none.
+std::optional<double> number_attribute(hid_t dataset, const char* name) {
+  if (H5Aexists(dataset, name) <= 0) return std::nullopt;
+  const Handle attribute(H5Aopen(dataset, name, H5P_DEFAULT), H5Aclose);
+  const Handle space(H5Aget_space(attribute), H5Sclose);
+  double value = 0;
+  if (H5Sget_simple_extent_npoints(space) != 1 || H5Aread(attribute, H5T_NATIVE_DOUBLE, &value) < 0) return std::nullopt;
+  return value;
+}
+
+// NetCDF's conventions: codes for missing values become NaN, packed numbers what they stand for.
+void unpack(hid_t dataset, std::vector<double>& values) {
+  const auto fill = number_attribute(dataset, "_FillValue"), missing = number_attribute(dataset, "missing_value");
+  const auto scale = number_attribute(dataset, "scale_factor"), offset = number_attribute(dataset, "add_offset");
+  if (!fill && !missing && !scale && !offset) return;
+  for (double& x : values) {
+    const bool code = (fill && x == *fill) || (missing && x == *missing);
+    x = code ? std::numeric_limits<double>::quiet_NaN() : x * scale.value_or(1) + offset.value_or(0);
+  }
 }
 
 Handle open_file(const fs::path& path, const ReadLimits& limits) {
@@ -449,6 +472,7 @@ Hdf5Array read_hdf5(const fs::path& path, std::string_view name, const ReadLimit
   if (count > 0 && H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, result.array.values.data()) < 0) {
     throw_hdf5(where, "the data cannot be read");
   }
+  unpack(dataset, result.array.values);
   return result;
 }
 

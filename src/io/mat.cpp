@@ -1,6 +1,6 @@
 #include "io/mat.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "io/mat5.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <optional>

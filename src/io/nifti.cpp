@@ -1,6 +1,6 @@
 #include "io/nifti.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,8 +23,6 @@ constexpr std::uint64_t kTailBytes = std::uint64_t{1} << 20;
   if (hint.empty()) hint = "the file is truncated, damaged or no NIfTI image";
   throw IoError({.what = std::move(what), .where = std::string(name), .got = std::move(got), .hint = std::move(hint)});
 }
-
-bool is_gzip(ByteSpan bytes) { return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b}; }
 
 // 1 or 2 for the two versions (by the stated header size, in either byte order), 0 for neither.
 int version_of(ByteSpan head, bool& swap) {

@@ -1,6 +1,6 @@
 #include "io/npy.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

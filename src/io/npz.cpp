@@ -1,5 +1,5 @@
 // Archives of npy arrays over the zip reader and writer.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "core/error.h"
 #include "core/text.h"

@@ -1,6 +1,6 @@
 #include "io/table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
@@ -121,7 +121,7 @@ std::vector<Cells> peek_rows(std::string_view text, std::string_view name, char 
 }
 
 std::string shortened(std::string_view text) {
-  return text.size() <= 60 ? std::string(text) : std::string(text.substr(0, 57)) + "...";
+  return text.size() <= 60 ? std::string(text) : fmt::format("{}...", text.substr(0, 57));
 }
 
 std::string place(std::string_view name, std::int64_t line, std::size_t column, std::string_view column_name) {

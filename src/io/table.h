@@ -61,8 +61,6 @@ NumericTable read_numeric_table(const std::filesystem::path& path, const Numeric
 std::optional<double> parse_cell(std::string_view cell);
 bool is_missing(std::string_view cell);
 
-// Cells quoted where needed, joined, with a line feed.
-std::string csv_row(std::span<const std::string> cells, char delimiter = ',');
 void write_csv(const std::filesystem::path& path, std::span<const std::string> header,
                std::span<const std::vector<std::string>> rows);
 // Shortest numbers that read back to the same value; NaN as "nan". Names may be empty.

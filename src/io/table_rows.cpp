@@ -1,6 +1,6 @@
 #include "io/table_rows.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

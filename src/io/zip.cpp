@@ -1,6 +1,6 @@
 #include "io/zip.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -115,7 +115,7 @@ void gelu_forward(ConstMat in, Mat out) {
     float* y = out.row(r);
     for_vectors(in.cols, [&](std::int64_t i, std::int64_t k) {
       const Vec v = get(x + i, k);
-      put(y + i, v * simd::normal_cdf(v), k);
+      put(y + i, v * simd::normal(v).cdf, k);
     });
   }
 }
@@ -127,9 +127,9 @@ void gelu_with_slope(ConstMat in, Mat out, Mat slope) {
     float* dy = slope.row(r);
     for_vectors(in.cols, [&](std::int64_t i, std::int64_t k) {
       const Vec v = get(x + i, k);
-      const Vec cdf = simd::normal_cdf(v);
-      put(y + i, v * cdf, k);
-      put(dy + i, simd::gelu_slope(v, cdf), k);
+      const simd::Normal n = simd::normal(v);
+      put(y + i, v * n.cdf, k);
+      put(dy + i, n.cdf + v * n.density, k);
     });
   }
 }
@@ -201,10 +201,6 @@ void exp_minus_rows(Mat scores, std::int64_t padded, const float* lse) {
 
 void exp_values(const float* in, float* out, std::int64_t n) {
   for_vectors(n, [&](std::int64_t i, std::int64_t k) { put(out + i, simd::exp(get(in + i, k)), k); });
-}
-
-void erf_values(const float* in, float* out, std::int64_t n) {
-  for_vectors(n, [&](std::int64_t i, std::int64_t k) { put(out + i, simd::erf(get(in + i, k)), k); });
 }
 
 void copy_rows(ConstMat a, Mat out) {

@@ -36,9 +36,8 @@ void softmax_rows(Mat scores, std::int64_t padded, float* lse);
 // Each row to exp(s - lse[row]); padding as above.
 void exp_minus_rows(Mat scores, std::int64_t padded, const float* lse);
 
-// out = e^in and erf(in), entry by entry: the functions that GELU and softmax rest on, within the bounds of simd.h.
+// out = e^in, entry by entry: what softmax rests on, within the bound of simd.h.
 void exp_values(const float* in, float* out, std::int64_t n);
-void erf_values(const float* in, float* out, std::int64_t n);
 
 void copy_rows(ConstMat a, Mat out);                                      // out = a
 void add_rows(ConstMat a, Mat out);                                       // out += a

@@ -1,6 +1,6 @@
 #include "model/block.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -75,17 +75,17 @@ Block::Block(const ModelStructure& structure, std::int64_t layer)
       scale_(
           static_cast<float>(structure.config.model.logit_scale / std::sqrt(static_cast<double>(structure.head_width())))) {}
 
-void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath path, bool projected_elsewhere,
-                     bool keep_patterns, bool joined) const {
+void Block::allocate(BlockSaved& saved, const Capacity& capacity, const Storage& storage) const {
+  const AttentionPath path = storage.path;
   const std::int64_t c = s_.width();
   const std::int64_t n = capacity.tokens;
   const std::int64_t r = path == AttentionPath::kPlain ? n : capacity.read_rows;
   const bool post = s_.post_norm();
-  if (!projected_elsewhere) {
+  if (storage.own_projections) {
     saved.own_h = Buffer(n * c);
     saved.own_q = Buffer(r * c);
     if (path != AttentionPath::kFolded) {
-      if (!joined) saved.own_k = Buffer(n * c);
+      if (!storage.joined) saved.own_k = Buffer(n * c);
       saved.own_v = Buffer(n * c);
     }
   }
@@ -101,7 +101,7 @@ void Block::allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath 
   saved.active = Buffer(kernels::Panels::floats(r, s_.config.model.mlp()));
   saved.slope = Buffer(kernels::Panels::floats(r, s_.config.model.mlp()));
   if (s_.config.model.mlp_final_gelu) saved.down_slope = Buffer(r * c);
-  if (keep_patterns && path != AttentionPath::kFolded)
+  if (storage.patterns && path != AttentionPath::kFolded)
     saved.patterns = Buffer(r * s_.heads() * kernels::pattern_stride(s_.tokens));
   if (path != AttentionPath::kPlain) {
     saved.read_h = Buffer(r * c);

@@ -1,6 +1,6 @@
 // One transformer block, forward and backward, on the tokens of a micro-batch. Three exact ways through attention:
-// plain; only the rows that are read; one row a sequence with keys and values folded into the query. The first two may have
-// their projections joined (model/joined.h).
+// plain; only the rows that are read; one row per sequence with keys and values folded into the query. The first two may
+// have their projections joined (model/joined.h).
 #pragma once
 
 #include <memory>
@@ -72,8 +72,13 @@ class Block {
  public:
   Block(const ModelStructure& structure, std::int64_t layer);
 
-  void allocate(BlockSaved& saved, const Capacity& capacity, AttentionPath path, bool projected_elsewhere,
-                bool keep_patterns, bool joined) const;
+  struct Storage {
+    AttentionPath path = AttentionPath::kPlain;
+    bool own_projections = true;  // false: h, q, k and v lie elsewhere (the first block's)
+    bool patterns = false;        // attention weights are kept
+    bool joined = false;          // keys are the tokens themselves
+  };
+  void allocate(BlockSaved& saved, const Capacity& capacity, const Storage& storage) const;
 
   struct Pass {
     const PackedWeights* weights;
@@ -106,6 +111,7 @@ class Block {
   void attend_folded(const Pass& pass, BlockSaved& saved, Mat out) const;
   void mlp(const Pass& pass, BlockSaved& saved, Mat out) const;
   void mlp_backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads, Mat dmid) const;
+  void split_backward(const Pass& pass, BlockSaved& saved, Mat dattention, Mat dmid, const SplitGradients& split) const;
   void attend_backward(const Pass& pass, BlockSaved& saved, Mat dattention, Mat dq, Mat dk, Mat dv) const;
   void folded_backward(const Pass& pass, BlockSaved& saved, Mat dattention, float* grads, Mat dq, Mat dsource) const;
   void joined_backward(const Pass& pass, BlockSaved& saved, ConstMat dq, ConstMat dv, Mat dh) const;

@@ -115,6 +115,17 @@ void Block::joined_backward(const Pass& pass, BlockSaved& saved, ConstMat dq, Co
   add_query_gradient(pass, dq, pass.joined->query(), dh);
 }
 
+void Block::split_backward(const Pass& pass, BlockSaved& saved, Mat dattention, Mat dmid,
+                           const SplitGradients& split) const {
+  if (pass.joined != nullptr) {
+    attend_backward(pass, saved, dattention, split.dq, split.dh, split.dv);
+    kernels::add_rows(dmid, split.dh);
+  } else {
+    attend_backward(pass, saved, dattention, split.dq, split.dk, split.dv);
+    kernels::copy_rows(dmid, split.dh);
+  }
+}
+
 void Block::backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads, Mat dh,
                      const SplitGradients* split) const {
   const PackedBlock& w = pass.weights->block(layer_);
@@ -148,16 +159,7 @@ void Block::backward(const Pass& pass, BlockSaved& saved, Mat dout, float* grads
     kernels::gemm(dattention, w.out.backward, dheads, Store::kOverwrite);
     dattention = dheads;
   }
-  if (split != nullptr) {
-    if (pass.joined != nullptr) {
-      attend_backward(pass, saved, dattention, split->dq, split->dh, split->dv);
-      kernels::add_rows(dmid, split->dh);
-    } else {
-      attend_backward(pass, saved, dattention, split->dq, split->dk, split->dv);
-      kernels::copy_rows(dmid, split->dh);
-    }
-    return;
-  }
+  if (split != nullptr) return split_backward(pass, saved, dattention, dmid, *split);
   const Mat dq = pass.scratch->dq.mat(r, c);
   if (pass.joined != nullptr) {
     const Mat dv = pass.scratch->dv.mat(n, c);

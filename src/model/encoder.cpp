@@ -134,8 +134,11 @@ EncoderPass::EncoderPass(const ModelStructure& s, std::int64_t max_sequences, co
     blocks_.emplace_back(s, l);
     const bool last = l + 1 == s.layers();
     const bool joined = savings_.joins(l, s.layers());
-    blocks_.back().allocate(saved_[static_cast<std::size_t>(l)], capacity_, last ? savings_.last : AttentionPath::kPlain,
-                            l == 0 && splits_first(), savings_.keep_patterns, joined);
+    blocks_.back().allocate(saved_[static_cast<std::size_t>(l)], capacity_,
+                            {.path = last ? savings_.last : AttentionPath::kPlain,
+                             .own_projections = l != 0 || !splits_first(),
+                             .patterns = savings_.keep_patterns,
+                             .joined = joined});
     joined_.push_back(joined ? std::make_unique<JoinedGradients>(s, l) : nullptr);
     const bool products = PositionProducts::wanted(s) && s.blocks[static_cast<std::size_t>(l)].has_pe;
     position_terms_.push_back(products ? std::make_unique<PositionProductTerms>(s, l) : nullptr);

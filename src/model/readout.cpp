@@ -137,6 +137,7 @@ double ReadoutPass::loss(const Microbatch& batch, const RowSet& rows, double wei
       double z = 0;
       for (std::int64_t i = 0; i < o; ++i) z += std::exp(static_cast<double>(y[i]) - top);
       const std::int64_t label = batch.labels[r];
+      LOCUS_CHECK(label >= 0 && label < o, "a label beyond the model's outputs");
       total += top + std::log(z) - static_cast<double>(y[label]);
       for (std::int64_t i = 0; i < o; ++i) {
         const double p = std::exp(static_cast<double>(y[i]) - top) / z;

@@ -1,25 +1,20 @@
 #include "report/analysis.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <set>
 
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/markup.h"
-#include "run/layout.h"
 
 namespace locus::report {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-bool fits(const nlohmann::json& row, const RowFilter& filter) {
-  return row.is_object() && std::all_of(filter.begin(), filter.end(), [&](const auto& condition) {
-           return row_text(row, condition.first.c_str()) == condition.second;
-         });
-}
 
 std::set<double> sigmas_of(const SigmaPanel& panel) {
   std::set<double> sigmas;
@@ -65,54 +60,14 @@ void draw_line(XyPlot& plot, const SigmaLine& line) {
 
 }  // namespace
 
-std::vector<const nlohmann::json*> analysis_rows(const Run& run, const std::string& analysis, const std::string& list,
-                                                 const RowFilter& filter) {
-  std::vector<const nlohmann::json*> rows;
-  const auto it = run.analyses.find(analysis);
-  if (it == run.analyses.end() || !it->second.contains(list) || !it->second[list].is_array()) return rows;
-  for (const nlohmann::json& row : it->second[list]) {
-    if (fits(row, filter)) rows.push_back(&row);
-  }
-  return rows;
-}
-
-double row_number(const nlohmann::json& row, const char* field) {
-  const auto it = row.find(field);
-  return it == row.end() ? kNan : number_of_json(*it).value_or(kNan);
-}
-
-std::string row_text(const nlohmann::json& row, const char* field) {
-  const auto it = row.find(field);
-  return it != row.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
-double wanted_number(const Run& run, const Wanted& wanted) {
-  for (const nlohmann::json* row : analysis_rows(run, wanted.analysis, wanted.list, wanted.filter)) {
-    if (wanted.layer >= 0 && row_number(*row, "layer") != wanted.layer) continue;
-    return row_number(*row, wanted.field.c_str());
-  }
-  return kNan;
-}
-
-int analysis_layers(const Inputs& inputs, const std::string& analysis, const std::string& list) {
-  int layers = 0;
-  for (const Run& run : inputs.runs) {
-    for (const nlohmann::json* row : analysis_rows(run, analysis, list, {})) {
-      const double layer = row_number(*row, "layer");
-      if (layer >= 0 && layer < 1000) layers = std::max(layers, static_cast<int>(layer) + 1);
-    }
-  }
-  return layers;
-}
-
-SigmaLine collect_line(const Inputs& inputs, const std::string& label, const std::string& colour, const Wanted& wanted) {
+SigmaLine collect_line(const Inputs& inputs, const std::string& label, const std::string& colour, const RunNumber& number) {
   SigmaLine line{label, colour, false, false, {}};
   for (std::size_t g = 0; g < inputs.groups.size(); ++g) {
     const Group& group = inputs.groups[g];
     SigmaLine::Setting setting{static_cast<int>(g), group.label, {}, {}};
     std::vector<double> values;
     for (const int r : group.runs) {
-      const double v = wanted_number(inputs.run(r), wanted);
+      const double v = number(inputs.run(r));
       if (!std::isfinite(v)) continue;
       setting.runs.push_back({r, v});
       values.push_back(v);
@@ -151,8 +106,8 @@ std::string csv_sigma_panels(const std::vector<SigmaPanel>& panels, const std::s
     for (const SigmaLine& line : panel.lines) {
       for (const auto& s : line.settings) {
         for (const auto& [run, value] : s.runs) {
-          const std::string cells[] = {panel.title,          line.label,          s.label,
-                                       csv_number(s.mean.x), std::to_string(run), csv_number(value)};
+          const std::string cells[] = {panel.title,        line.label,          s.label,
+                                       shortest(s.mean.x), std::to_string(run), shortest(value)};
           out += prefix + csv_row(cells);
         }
       }

@@ -1,8 +1,10 @@
-// Numbers out of DIR/analysis/*.json (fields as in src/analyze/results/), and panels of such numbers against σ.
+// Numbers out of results of analyses (src/analyze/results), and panels of such numbers against σ.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
-#include <optional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,25 +13,36 @@
 
 namespace locus::report {
 
-// Conditions on a row: {"model", "final"}, {"code", "centred"}.
-using RowFilter = std::vector<std::pair<std::string, std::string>>;
+// A number of a run; NaN when it has none.
+using RunNumber = std::function<double(const Run&)>;
 
-// Rows of list `list` of an analysis that fit all conditions; empty when there is no such file.
-std::vector<const nlohmann::json*> analysis_rows(const Run& run, const std::string& analysis, const std::string& list,
-                                                 const RowFilter& filter);
-double row_number(const nlohmann::json& row, const char* field);  // NaN when absent
-std::string row_text(const nlohmann::json& row, const char* field);
+// The field of the first row of a table of result R that fits.
+template <class R, class Row, class Fits>
+RunNumber number_of(std::vector<Row> R::*table, double Row::*field, Fits fits) {
+  return [=](const Run& run) {
+    const R* const result = find_result<R>(run.analyses);
+    if (result != nullptr) {
+      for (const Row& row : result->*table) {
+        if (fits(row)) return row.*field;
+      }
+    }
+    return std::numeric_limits<double>::quiet_NaN();
+  };
+}
 
-// The field of the first fitting row of layer `layer` (-1: any); NaN when there is none.
-struct Wanted {
-  std::string analysis, list, field;
-  RowFilter filter;
-  int layer = -1;
-};
-double wanted_number(const Run& run, const Wanted& wanted);
-
-// How many layers an analysis reports on.
-int analysis_layers(const Inputs& inputs, const std::string& analysis, const std::string& list);
+// How many layers a table of result R reports on.
+template <class R, class Row>
+int layers_of(const Inputs& inputs, std::vector<Row> R::*table) {
+  std::int64_t layers = 0;
+  for (const Run& run : inputs.runs) {
+    const R* const result = find_result<R>(run.analyses);
+    if (result == nullptr) continue;
+    for (const Row& row : result->*table) {
+      if (row.layer < 1000) layers = std::max(layers, row.layer + 1);
+    }
+  }
+  return static_cast<int>(layers);
+}
 
 // One number of every run, as a line against σ and horizontal lines for encodings without σ.
 struct SigmaLine {
@@ -51,7 +64,7 @@ struct SigmaPanel {
   std::vector<SigmaLine> lines;
 };
 
-SigmaLine collect_line(const Inputs& inputs, const std::string& label, const std::string& colour, const Wanted& wanted);
+SigmaLine collect_line(const Inputs& inputs, const std::string& label, const std::string& colour, const RunNumber& number);
 bool has_values(const SigmaPanel& panel);
 Panel draw_sigma_panel(const SigmaPanel& panel);
 std::string csv_sigma_panels(const std::vector<SigmaPanel>& panels, const std::string& head, const std::string& prefix);

@@ -18,4 +18,10 @@ struct Claim {
 
 std::vector<Claim> make_claims(const Inputs& inputs);
 
+// Welch's test of two settings; NaN when one has fewer than two runs. Where neither varies its p would be 0, however few the
+// runs are: then p counts how the runs can be exchanged.
+double difference_p(const std::vector<double>& a, const std::vector<double>& b);
+
+std::string truth_words(const std::string& truth);  // "the true grid (2-D sinusoid)"
+
 }  // namespace locus::report

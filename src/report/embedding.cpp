@@ -1,10 +1,11 @@
 #include "report/embedding.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
+#include "stats/linalg.h"
+#include "stats/matrix_correlation.h"
 
 namespace locus::report {
 namespace {
@@ -32,27 +33,23 @@ Centred centre(const MatrixD& points) {
 }  // namespace
 
 PlaneMap principal_plane(const MatrixD& table) {
-  const auto rows = static_cast<Eigen::Index>(table.rows());
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Eigen::Map<const RowMajor> raw(table.values().data(), rows, static_cast<Eigen::Index>(table.cols()));
-  const Eigen::MatrixXd centred = raw.rowwise() - raw.colwise().mean();
-  const bool wide = centred.cols() > centred.rows();
-  const Eigen::MatrixXd gram =
-      wide ? Eigen::MatrixXd(centred * centred.transpose()) : Eigen::MatrixXd(centred.transpose() * centred);
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram);
   PlaneMap map;
   map.points = MatrixD(table.rows(), 2);
-  const double total = gram.trace();
-  const Eigen::Index size = gram.rows();
-  for (Eigen::Index k = 0; k < std::min<Eigen::Index>(2, size); ++k) {
-    const double value = std::max(0.0, solver.eigenvalues()(size - 1 - k));
-    const Eigen::VectorXd axis = solver.eigenvectors().col(size - 1 - k);
-    Eigen::VectorXd scores = wide ? Eigen::VectorXd(axis * std::sqrt(value)) : Eigen::VectorXd(centred * axis);
-    Eigen::Index largest = 0;
-    scores.cwiseAbs().maxCoeff(&largest);
-    if (scores(largest) < 0) scores = -scores;
-    for (Eigen::Index t = 0; t < rows; ++t) map.points(t, k) = scores(t);
-    if (total > 0) map.explained += value / total;
+  const std::ptrdiff_t axes = std::min<std::ptrdiff_t>({2, table.rows(), table.cols()});
+  if (table.rows() < 2 || axes < 1) return map;
+  const stats::Pca pca = stats::pca(table.view(), axes);
+  double total = 0;
+  const MatrixD centred = stats::centre_rows(table.view());
+  for (const double v : centred.values()) total += v * v;
+  for (std::ptrdiff_t k = 0; k < axes; ++k) {
+    std::ptrdiff_t largest = 0;
+    for (std::ptrdiff_t t = 1; t < table.rows(); ++t) {
+      if (std::abs(pca.scores(t, k)) > std::abs(pca.scores(largest, k))) largest = t;
+    }
+    const double sign = pca.scores(largest, k) < 0 ? -1 : 1;
+    for (std::ptrdiff_t t = 0; t < table.rows(); ++t) map.points(t, k) = sign * pca.scores(t, k);
+    if (total > 0)
+      map.explained += pca.variance[static_cast<std::size_t>(k)] * static_cast<double>(table.rows() - 1) / total;
   }
   return map;
 }

@@ -26,14 +26,26 @@ struct LegendEntry {
   std::string css = {};  // colour class: "q3", "c1"
   LegendMark mark = LegendMark::kLine;
   Shape shape = Shape::kCircle;
-  int group = -1;  // toggles the marks of this group; -1: not a switch
+  int group = -1;        // toggles the marks of this group; -1: not a switch
+  int token_label = -1;  // shows the tokens of this label alone; -1: not a switch
 };
 
-// Values behind a picture of a matrix, for showing them under the pointer.
+// Orders in which the tokens of one model can stand, the first as drawn, and what they are called.
+struct TokenOrders {
+  std::string id = {};  // unique in the figure
+  std::vector<std::pair<std::string, std::vector<int>>> orders = {};
+  std::vector<std::vector<std::string>> strips = {};  // colour classes by token, outermost first
+};
+
+// Values behind a picture of a matrix, for showing them under the pointer and drawing them again.
 struct MatrixData {
   std::string id = {};  // unique in the figure; the panel's <g data-matrix="...">
   int rows = 0, cols = 0;
   double lo = 0, hi = 1;
+  std::string quantity = {};            // what a value is: "cosine"
+  double colour_lo = 0, colour_hi = 1;  // ends of the colour bar
+  ColourMap map = ColourMap::kDiverging;
+  std::string orders = {};           // TokenOrders that apply; empty: none
   bool symmetric = false;            // packed holds the upper triangle and the diagonal, row by row
   std::string packed = {};           // see packed_values
   std::vector<int> row_tokens = {};  // token of each row and column; empty: none
@@ -64,6 +76,9 @@ struct Figure {
   std::optional<Table> table = {};
   std::vector<MatrixData> matrices = {};
   std::vector<std::string> token_names = {};  // for tooltips of matrices
+  std::vector<int> token_labels = {};         // to show those of one label alone; empty: none
+  std::vector<TokenOrders> orders = {};
+  bool wide = false;  // takes the whole width of the page
   std::string csv = {};
 };
 

@@ -1,6 +1,6 @@
 #include "report/inputs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "config/tasks.h"
 #include "core/text.h"
 #include "report/markup.h"
 #include "report/theme.h"
@@ -30,15 +31,11 @@ std::map<std::string, std::string> identity_fields(RunConfig config) {
 
 // Fields that a kind of encoding does not use must not split its runs into groups.
 void drop_unused(const RunConfig& config, std::map<std::string, std::string>& fields) {
-  const bool uses_sigma = config.pe.kind != PeKind::kNone && config.pe.kind != PeKind::kRotary &&
-                          config.pe.kind != PeKind::kAlibi && config.pe.kind != PeKind::kSinusoidal &&
-                          (config.pe.init == PeInit::kNormal || config.pe.init == PeInit::kUniform);
-  if (!uses_sigma) fields["pe.sigma"] = "";
+  if (!sigma_counts(config.pe)) fields["pe.sigma"] = "";
 }
 
 bool is_learned_from_noise(const RunConfig& c) {
-  return c.pe.kind == PeKind::kLearned && c.pe.is_trained() &&
-         (c.pe.init == PeInit::kNormal || c.pe.init == PeInit::kUniform);
+  return c.pe.kind == PeKind::kLearned && c.pe.is_trained() && sigma_counts(c.pe);
 }
 
 // Keys the encoding's name already tells.
@@ -47,18 +44,26 @@ bool told_by_name(const std::string& key) {
          key == "model.attention_mask";
 }
 
+bool any_has(const std::vector<Run>& runs, const std::string& metric) {
+  return std::any_of(runs.begin(), runs.end(), [&](const Run& r) { return r.usable() && r.measures.count(metric) != 0; });
+}
+
+// What the runs are compared by; where they lack it, the first measure or loss of the first split that they have.
 std::optional<Measure> find_measure(const std::vector<Run>& runs) {
+  std::set<std::string> wanted;
+  for (const Run& r : runs) {
+    if (r.usable()) wanted.insert(default_metric(*r.config));
+  }
+  for (const std::string& metric : default_metrics()) {
+    if (wanted.count(metric) != 0 && any_has(runs, metric)) return Measure::of(metric);
+  }
   static const std::vector<std::string> kSplits = {"heldout", "held_out", "test", "val", "valid", "train"};
   for (const std::string& split : kSplits) {
-    for (const char* name : {"accuracy", "mse", "loss"}) {
-      if (split == "train" && std::string(name) == "loss") continue;
-      const std::string key = split + "." + name;
-      const bool found = std::any_of(runs.begin(), runs.end(), [&](const Run& r) {
-        const auto it = r.metrics.find(key);
-        return r.usable() && it != r.metrics.end();
-      });
-      if (found) return Measure{split, name, std::string(name) == "accuracy"};
+    for (const TaskRow& task : task_rows()) {
+      const std::string metric = split + "." + task.measures[0].name;
+      if (any_has(runs, metric)) return Measure::of(metric);
     }
+    if (split != "train" && any_has(runs, split + ".loss")) return Measure::of(split + ".loss");
   }
   return std::nullopt;
 }
@@ -90,7 +95,7 @@ void make_groups(Inputs& inputs) {
   for (std::size_t k = 0; k < usable.size(); ++k) {
     const RunConfig& config = inputs.config(usable[k]);
     const bool learned = is_learned_from_noise(config);
-    grouped[{!learned, learned ? config.pe.sigma : 0, encoding_name(config), fields[k]}].push_back(usable[k]);
+    grouped[{!learned, learned ? config.pe.sigma : 0, encoding_words(config), fields[k]}].push_back(usable[k]);
   }
   for (const auto& [key, runs] : grouped) {
     const RunConfig& config = inputs.config(runs[0]);
@@ -142,12 +147,12 @@ void warn_runs(Inputs& inputs) {
       inputs.warnings.push_back({id, "status: " + run.status + (run.reason.empty() ? "" : " (" + run.reason + ")")});
     }
     std::vector<std::string> bad;
-    for (const auto& [key, value] : run.metrics) {
+    for (const auto& [key, value] : run.measures) {
       if (!std::isfinite(value)) bad.push_back(key);
     }
     if (!bad.empty()) inputs.warnings.push_back({id, "not a number: " + join(bad, ", ")});
-    const auto it = run.metrics.find("train.accuracy");
-    if (run.complete() && it != run.metrics.end() && it->second < 0.98) {
+    const auto it = run.measures.find("train.accuracy");
+    if (run.complete() && it != run.measures.end() && it->second < 0.98) {
       inputs.warnings.push_back({id, "not converged: training accuracy below 98 %"});
     }
   }
@@ -193,9 +198,20 @@ std::string split_words(const std::string& split) {
   return split;
 }
 
+Measure Measure::of(const std::string& metric) {
+  const std::size_t dot = metric.find('.');
+  const MeasureRow* row = measure_of(metric);
+  return {metric.substr(0, dot), metric.substr(dot + 1), row != nullptr && row->higher_is_better};
+}
+
+bool Measure::is_fraction() const {
+  const MeasureRow* row = measure_of(name);
+  return row != nullptr && row->is_fraction;
+}
+
 std::string Measure::words() const {
-  const std::string measure = name == "mse" ? "error (MSE)" : name;
-  return split_words(split) + " " + measure;
+  const MeasureRow* row = measure_of(name);
+  return split_words(split) + " " + (row != nullptr ? row->words : name);
 }
 std::string Measure::label() const { return is_fraction() ? words() + " (%)" : words(); }
 std::string Measure::show(double value) const { return is_fraction() ? percent(value) : pretty(value, 4); }
@@ -212,43 +228,11 @@ std::string Measure::show_difference(double value) const {
   return text + " points";
 }
 
-std::string encoding_name(const RunConfig& c) {
-  const PeConfig& p = c.pe;
-  const std::string dims = fmt::format("{}-D ", c.position_axes());
-  const std::string causal = c.model.attention_mask == AttentionMask::kCausal ? " (causal)" : "";
-  std::string name;
-  switch (p.kind) {
-    case PeKind::kNone:
-      name = "none";
-      break;
-    case PeKind::kLearned:
-      if (p.init == PeInit::kNormal || p.init == PeInit::kUniform) {
-        name = (p.is_trained() ? "learned σ " : "random, frozen σ ") + pretty(p.sigma, 4);
-      } else {
-        name = fmt::format("learned from {}", kPeInitNames[static_cast<std::size_t>(p.init)]);
-        if (!p.is_trained()) name += ", frozen";
-      }
-      break;
-    case PeKind::kSinusoidal:
-      name = dims + "sinusoid" + (p.is_trained() ? ", trained" : "");
-      break;
-    case PeKind::kLaplacian:
-      name = "Laplacian";
-      break;
-    case PeKind::kRotary:
-      name = dims + "rotary";
-      break;
-    case PeKind::kRelative:
-      name = dims + "relative";
-      break;
-    case PeKind::kT5:
-      name = dims + "T5 bias";
-      break;
-    case PeKind::kAlibi:
-      name = dims + "ALiBi";
-      break;
-  }
-  return name + causal;
+std::string encoding_words(const RunConfig& config) {
+  std::string words = encoding_name(config);
+  constexpr std::string_view kSigma = "sigma";
+  if (const std::size_t at = words.find(kSigma); at != std::string::npos) words.replace(at, kSigma.size(), "σ");
+  return words;
 }
 
 std::string config_text(const RunConfig& config, const std::string& key) {
@@ -263,8 +247,8 @@ std::string config_text(const RunConfig& config, const std::string& key) {
 std::vector<double> values_of(const Inputs& inputs, const Group& group, const std::string& metric) {
   std::vector<double> values;
   for (const int r : group.runs) {
-    const auto it = inputs.run(r).metrics.find(metric);
-    if (it != inputs.run(r).metrics.end() && std::isfinite(it->second)) values.push_back(it->second);
+    const auto it = inputs.run(r).measures.find(metric);
+    if (it != inputs.run(r).measures.end() && std::isfinite(it->second)) values.push_back(it->second);
   }
   return values;
 }
@@ -312,8 +296,8 @@ int median_run(const Inputs& inputs, const Group& group) {
   std::vector<std::pair<double, int>> ranked;
   for (const int r : group.runs) {
     if (!inputs.measure) break;
-    const auto it = inputs.run(r).metrics.find(inputs.measure->key());
-    if (it != inputs.run(r).metrics.end() && std::isfinite(it->second)) ranked.push_back({it->second, r});
+    const auto it = inputs.run(r).measures.find(inputs.measure->key());
+    if (it != inputs.run(r).measures.end() && std::isfinite(it->second)) ranked.push_back({it->second, r});
   }
   if (ranked.empty()) return group.runs[0];
   std::sort(ranked.begin(), ranked.end());

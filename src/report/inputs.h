@@ -28,8 +28,9 @@ struct Measure {
   std::string split, name;  // "heldout", "accuracy"
   bool higher_is_better = true;
 
+  static Measure of(const std::string& metric);  // "heldout.accuracy"
   std::string key() const { return split + "." + name; }
-  bool is_fraction() const { return name == "accuracy"; }
+  bool is_fraction() const;
   std::optional<std::pair<double, double>> possible() const {
     return is_fraction() ? std::optional(std::pair(0.0, 1.0)) : std::nullopt;
   }
@@ -46,7 +47,7 @@ struct Inputs {
   std::optional<Measure> measure;
   std::vector<std::string> varying;  // config keys that differ between usable runs, seed and bookkeeping left out
   std::vector<Warning> warnings;
-  std::map<std::string, nlohmann::json> group_analyses;  // of several runs, by name: DIR/analysis/<name>.json
+  Results group_analyses;  // of several runs: DIR/analysis beside them
 
   const RunConfig& config(int run) const { return *runs[static_cast<std::size_t>(run)].config; }
   const Run& run(int i) const { return runs[static_cast<std::size_t>(i)]; }
@@ -55,8 +56,8 @@ struct Inputs {
 // Builds groups, measure and warnings from loaded runs.
 Inputs make_inputs(std::vector<Run> runs);
 
-// "learned σ 0.2", "2-D sinusoid", "none (causal)"
-std::string encoding_name(const RunConfig& config);
+// The encoding's name with its Greek letter: "learned σ 0.2", "sinusoidal 2-D", "none, causal".
+std::string encoding_words(const RunConfig& config);
 
 // The text of one config field of a run; "" for unknown keys.
 std::string config_text(const RunConfig& config, const std::string& key);

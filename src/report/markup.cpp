@@ -1,10 +1,10 @@
 #include "report/markup.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "core/text.h"
 
 namespace locus::report {
@@ -89,8 +89,8 @@ std::string shorten(std::string_view text, std::size_t limit) {
   return clean;
 }
 
-std::string script_json(const nlohmann::json& value) {
-  const std::string raw = value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+std::string script_json(const Json& value) {
+  const std::string raw = value.dump({.indent = -1, .ascii = true});
   std::string out;
   out.reserve(raw.size());
   for (const char c : raw) {
@@ -149,23 +149,6 @@ std::string p_text(double p) {
   if (p < 0.001) return "p < 0.001";
   return fmt::format("p = {:.{}f}", p, p < 0.1 ? 3 : 2);
 }
-
-std::string csv_row(std::span<const std::string> cells) {
-  std::string out;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (i != 0) out += ',';
-    if (cells[i].find_first_of(",\"\r\n") == std::string::npos) {
-      out += cells[i];
-      continue;
-    }
-    out += '"';
-    for (const char c : cells[i]) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-    out += '"';
-  }
-  return out + "\n";
-}
-
-std::string csv_number(double value) { return shortest(value); }
 
 std::string base64(std::span<const unsigned char> bytes) {
   static constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

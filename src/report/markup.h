@@ -1,11 +1,12 @@
 // Text that is safe inside HTML, SVG and script data, whatever it contained before, and numbers with fixed decimals.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/json.h"
 
 namespace locus::report {
 
@@ -20,7 +21,7 @@ std::string clean_utf8(std::string_view text);
 std::string shorten(std::string_view text, std::size_t limit);
 
 // JSON that cannot end or open an element when it stands in a script block.
-std::string script_json(const nlohmann::json& value);
+std::string script_json(const Json& value);
 
 // Coordinates: two decimals, no trailing zeros, never "-0" or an exponent; NaN and infinities are "0".
 std::string coord(double value);
@@ -30,10 +31,6 @@ std::string pretty(double value, int digits = 4);
 std::string percent(double fraction, int decimals = 1);  // "95.6 %", a no-break space between
 std::string r_text(double r);                            // "0.96", "−0.05", "n/a"
 std::string p_text(double p);                            // "p = 0.012", "p < 0.001"
-
-// One CSV row with quotes where they are needed, ended by "\n".
-std::string csv_row(std::span<const std::string> cells);
-std::string csv_number(double value);  // shortest text that reads back; "nan" for NaN
 
 std::string base64(std::span<const unsigned char> bytes);
 

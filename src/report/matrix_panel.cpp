@@ -30,24 +30,29 @@ void draw_strip(Svg& svg, const std::vector<std::string>& classes, const Box& pi
 
 }  // namespace
 
-void fit_colours(MatrixSpec& spec) {
-  const MatrixD& m = spec.values;
-  double lo = 0, hi = 0;
-  bool any = false;
-  for (std::ptrdiff_t r = 0; r < m.rows(); ++r) {
-    for (std::ptrdiff_t c = 0; c < m.cols(); ++c) {
-      if (!std::isfinite(m(r, c)) || (r == c && m.rows() == m.cols())) continue;
-      lo = any ? std::min(lo, m(r, c)) : m(r, c);
-      hi = any ? std::max(hi, m(r, c)) : m(r, c);
-      any = true;
+void fit_colours(MatrixSpec& spec) { share_colours(std::span(&spec, 1)); }
+
+void share_colours(std::span<MatrixSpec> specs) {
+  std::vector<double> values;
+  for (const MatrixSpec& spec : specs) {
+    const MatrixD& m = spec.values;
+    for (std::ptrdiff_t r = 0; r < m.rows(); ++r) {
+      for (std::ptrdiff_t c = 0; c < m.cols(); ++c) {
+        if (std::isfinite(m(r, c)) && (r != c || m.rows() != m.cols())) values.push_back(m(r, c));
+      }
     }
   }
+  std::sort(values.begin(), values.end());
+  const std::size_t out = values.size() / 200;
+  const double lo = values.empty() ? 0 : values[out], hi = values.empty() ? 0 : values[values.size() - 1 - out];
   const double limit = std::max(std::abs(lo), std::abs(hi));
   const bool diverging = lo < -0.05 * limit;
-  spec.map = diverging ? ColourMap::kDiverging : ColourMap::kSequential;
-  spec.lo = diverging ? -limit : lo;
-  spec.hi = diverging ? limit : hi;
-  if (spec.hi <= spec.lo) spec.hi = spec.lo + 1;
+  for (MatrixSpec& spec : specs) {
+    spec.map = diverging ? ColourMap::kDiverging : ColourMap::kSequential;
+    spec.lo = diverging ? -limit : lo;
+    spec.hi = diverging ? limit : hi;
+    if (spec.hi <= spec.lo) spec.hi = spec.lo + 1;
+  }
 }
 
 void draw_colour_bar(Svg& svg, Point at, double width, const MatrixSpec& spec) {
@@ -68,11 +73,13 @@ Panel draw_matrix(const MatrixSpec& spec) {
   const double width = picture.right() + 6, height = picture.bottom() + 36;
   Svg svg;
   if (!spec.title.empty()) svg.text({picture.x, 16}, fit_text(spec.title, width - picture.x, 13), "ttl");
+  if (!spec.strips.empty()) svg.open("g", {{"data-strips", spec.figure + "/" + spec.id}});
   for (std::size_t s = 0; s < spec.strips.size(); ++s) {
     const double offset = kStrip * static_cast<double>(spec.strips.size() - s);
     draw_strip(svg, spec.strips[s], picture, offset, true);
     draw_strip(svg, spec.strips[s], picture, offset, false);
   }
+  if (!spec.strips.empty()) svg.close("g");
   const auto cells = static_cast<int>(std::max(spec.values.rows(), spec.values.cols()));
   const int scale = std::max(1, (kSharpPixels + cells - 1) / std::max(1, cells));
   svg.open("g", {{"data-matrix", spec.figure + "/" + spec.id}});
@@ -103,8 +110,11 @@ MatrixData matrix_data(const MatrixSpec& spec) {
   data.cols = static_cast<int>(spec.values.cols());
   data.symmetric = is_symmetric(spec.values.view());
   // The picture may be clipped at lo and hi; the values under the pointer are not.
-  data.lo = spec.lo;
-  data.hi = spec.hi;
+  data.lo = data.colour_lo = spec.lo;
+  data.hi = data.colour_hi = spec.hi;
+  data.map = spec.map;
+  data.quantity = spec.bar_label;
+  data.orders = spec.orders;
   for (const double v : spec.values.values()) {
     if (!std::isfinite(v)) continue;
     data.lo = std::min(data.lo, v);

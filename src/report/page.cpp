@@ -1,19 +1,22 @@
 #include "report/page.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "config/tasks.h"
 #include "core/hash.h"
+#include "core/json.h"
 #include "core/text.h"
+#include "io/codec.h"
 #include "report/answer.h"
 #include "report/assets/assets.h"
 #include "report/markup.h"
 #include "report/page_html.h"
 #include "report/theme.h"
+#include "report/verdict.h"
 
 namespace locus::report {
 namespace {
@@ -54,8 +57,7 @@ std::string terms(const Inputs& inputs) {
   if (std::any_of(inputs.groups.begin(), inputs.groups.end(), [](const Group& g) { return g.sigma.has_value(); }))
     out += "A learned encoding starts as random numbers of spread σ and is trained with the model. ";
   if (inputs.measure && inputs.measure->split == "heldout") out += "Held-out examples are unlike every training example. ";
-  if (inputs.measure && inputs.measure->name == "mse")
-    out += "The error is that of predicting hidden tokens: small is good.";
+  if (const MeasureRow* row = inputs.measure ? measure_of(inputs.measure->name) : nullptr) out += row->note;
   return out;
 }
 
@@ -63,14 +65,29 @@ constexpr std::string_view kNavigation =
     "<nav class=\"bar\" aria-label=\"Sections\"><div><a href=\"#answer\">Answer</a>"
     "<a href=\"#figures\">Figures</a><a href=\"#tables\">Settings</a><a href=\"#runs\">Runs</a><a "
     "href=\"#run\">What was run</a><a href=\"#reproduce\">Reproduce</a>"
-    "<span class=\"spacer\"></span><button type=\"button\" id=\"show-all\">Show all runs</button><button type=\"button\" "
+    "<span class=\"spacer\"></span><label id=\"run-choice\" class=\"off\">Run shown <select></select></label>"
+    "<button type=\"button\" id=\"show-all\">Show all</button><button type=\"button\" "
     "id=\"theme\">"
     "Dark</button></div></nav>\n";
+
+// The contents at the side of a wide page: every figure by its title.
+std::string index_html(const PageParts& parts) {
+  std::string out = "<nav class=\"index\" aria-label=\"Contents\"><a href=\"#answer\">Answer</a>\n";
+  if (!parts.figures.empty()) out += "<a href=\"#figures\">Figures</a><ul>\n";
+  for (const Figure& figure : parts.figures)
+    out += fmt::format("<li><a href=\"#fig-{}\">{}</a></li>\n", escape(figure.name), escape(figure.title));
+  if (!parts.figures.empty()) out += "</ul>\n";
+  return out +
+         "<a href=\"#tables\">Settings</a><a href=\"#runs\">Runs</a><a href=\"#run\">What was run</a>"
+         "<a href=\"#reproduce\">How to reproduce</a></nav>\n";
+}
 
 std::string figures_html(const PageParts& parts) {
   std::string out = "<h2 id=\"figures\">Figures</h2>\n";
   if (parts.figures.empty()) out += "<p>No figure can be drawn from these runs yet.</p>\n";
+  out += "<div class=\"figs\">\n";
   for (const Figure& figure : parts.figures) out += figure_html(figure, parts.files_folder);
+  out += "</div>\n";
   if (!parts.missing.empty()) {
     out += fmt::format("<details><summary>{} figures are not drawn: what they need</summary><div><dl class=\"facts\">\n",
                        parts.missing.size());
@@ -149,8 +166,8 @@ Table runs_table(const Inputs& inputs) {
     add_cell(row, keys, pretty(run.epochs, 6), run.epochs);
     add_cell(row, keys, human_seconds(run.seconds), run.seconds);
     const auto value = [&](const std::string& key) {
-      const auto it = run.metrics.find(key);
-      return it == run.metrics.end() ? kNan : it->second;
+      const auto it = run.measures.find(key);
+      return it == run.measures.end() ? kNan : it->second;
     };
     if (inputs.measure) {
       const double v = value(inputs.measure->key());
@@ -169,7 +186,7 @@ std::string table_csv(const Table& table) {
     std::vector<std::string> cells;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const double key = table.sort_keys[r][c];
-      cells.push_back(std::isnan(key) ? table.rows[r][c] : csv_number(key));
+      cells.push_back(std::isnan(key) ? table.rows[r][c] : shortest(key));
     }
     out += csv_row(cells);
   }
@@ -179,25 +196,28 @@ std::string table_csv(const Table& table) {
 std::string make_page(const Inputs& inputs, const PageParts& parts) {
   const std::string css = page_theme_css() + std::string(kReport_css);
   std::string out = head_html(parts.title, css) + "<body>\n" + std::string(kNavigation);
+  out += "<div class=\"layout\">\n" + index_html(parts) + "<div class=\"content\">\n";
   out +=
       fmt::format("<header class=\"top\"><h1>{}</h1><p class=\"lead\">{} run{} in {} setting{}. {}</p></header>\n<main>\n",
                   escape(parts.title), inputs.runs.size(), inputs.runs.size() == 1 ? "" : "s", inputs.groups.size(),
                   inputs.groups.size() == 1 ? "" : "s", escape(terms(inputs)));
-  out += "<section id=\"answer\" aria-label=\"Answer\">\n" + answer_html(make_claims(inputs)) + warnings_html(inputs) +
-         "</section>\n";
+  out += "<section id=\"answer\" aria-label=\"Answer\">\n" + verdict_html(make_verdict(inputs)) +
+         answer_html(make_claims(inputs)) + warnings_html(inputs) + "</section>\n";
   out += figures_html(parts);
   out += "<h2 id=\"tables\">Settings</h2>\n" + table_html(settings_table(inputs), "Settings");
   out +=
       "<h2 id=\"runs\">Runs</h2>\n<p class=\"missing\">A switched-off run disappears from the figures; means and intervals "
       "keep "
-      "every run.</p>\n" +
+      "every run.</p>\n<p class=\"filter\"><label>Find runs <input type=\"search\" id=\"filter\" "
+      "placeholder=\"words of a row, such as 0.1 finished\"></label> <span id=\"filtered\" "
+      "aria-live=\"polite\"></span></p>\n" +
       run_switches(inputs, runs_table(inputs));
   out += drill_down_html(inputs);
   out += "<h2 id=\"run\">What was run</h2>\n" + facts_html(inputs);
   out += "<h2 id=\"reproduce\">How to reproduce</h2>\n" + reproduce_html(inputs);
   out +=
       "</main>\n<footer>Made by <code>locus report</code> from files only; nothing was recomputed but the summaries shown."
-      "</footer>\n<div id=\"tip\" role=\"tooltip\"></div><div id=\"live\" class=\"visually-hidden\" "
+      "</footer>\n</div></div>\n<div id=\"tip\" role=\"tooltip\"></div><div id=\"live\" class=\"visually-hidden\" "
       "aria-live=\"polite\"></div>\n";
   out += "<script type=\"application/json\" id=\"data\">" + script_json(figure_data(parts.figures)) + "</script>\n";
   return out + "<script>" + std::string(kReport_js) + "</script>\n</body>\n</html>\n";

@@ -1,10 +1,10 @@
 // Figures, legends and tables as HTML.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/json.h"
 #include "core/text.h"
 #include "report/markup.h"
 #include "report/page_html.h"
@@ -12,8 +12,6 @@
 
 namespace locus::report {
 namespace {
-
-using nlohmann::json;
 
 std::string key_svg(const LegendEntry& e) {
   Svg svg;
@@ -29,7 +27,7 @@ std::string key_svg(const LegendEntry& e) {
 }
 
 std::string choice_selects(const Figure& figure) {
-  if (figure.variants.size() < 2) return "";
+  if (figure.variants.empty() || (figure.variants[0].choices.empty() && figure.matrices.empty())) return "";
   std::string out = "<div class=\"choices\">";
   const auto& keys = figure.variants[0].choices;
   for (std::size_t k = 0; k < keys.size(); ++k) {
@@ -38,12 +36,26 @@ std::string choice_selects(const Figure& figure) {
       const std::string& value = v.choices[k].second;
       if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
     }
+    if (values.size() == 1)
+      out += fmt::format("<span class=\"only\">{}: {}</span>", escape(keys[k].first), escape(values[0]));
     // The page's script counts selects, so one without a choice is hidden, not left out.
     out += fmt::format("<label{}>{} <select data-choice=\"{}\">", values.size() < 2 ? " class=\"off\"" : "",
                        escape(keys[k].first), escape(keys[k].first));
     for (const std::string& value : values) out += fmt::format("<option>{}</option>", escape(value));
     out += "</select></label>";
   }
+  if (!figure.orders.empty()) {
+    out += "<label>order <select data-order>";
+    std::vector<std::string> names;
+    for (const TokenOrders& set : figure.orders) {
+      for (const auto& [name, order] : set.orders) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+      }
+    }
+    for (const std::string& name : names) out += fmt::format("<option>{}</option>", escape(name));
+    out += "</select></label>";
+  }
+  if (!figure.matrices.empty()) out += "<button type=\"button\" data-zoom>Enlarge</button>";
   return out + "</div>\n";
 }
 
@@ -52,7 +64,7 @@ const char* width_class(double width) { return width < 340 ? " tiny" : width < 4
 
 std::string variant_html(const Figure& figure, std::size_t index) {
   const Variant& variant = figure.variants[index];
-  json choices = json::array();
+  Json choices = Json::array();
   for (const auto& [key, value] : variant.choices) choices.push_back(clean_utf8(value));
   std::string out = fmt::format("<div class=\"variant{}\" data-choices=\"{}\">\n<div class=\"panels n{}{}\">\n",
                                 index == 0 ? "" : " off", escape(choices.dump()),
@@ -109,6 +121,11 @@ std::string legend_html(const std::vector<LegendEntry>& legend) {
   std::string out = "<ul class=\"legend\">";
   for (const LegendEntry& e : legend) {
     const std::string inner = key_svg(e) + "<span>" + escape(e.label) + "</span>";
+    if (e.token_label >= 0) {
+      out += fmt::format("<li><button type=\"button\" data-isolate=\"{}\" title=\"show these alone\">{}</button></li>",
+                         e.token_label, inner);
+      continue;
+    }
     out += e.group >= 0
                ? fmt::format("<li><button type=\"button\" aria-pressed=\"true\" data-toggle-group=\"{}\">{}</button></li>",
                              e.group, inner)
@@ -143,7 +160,11 @@ std::string table_html(const Table& table, const std::string& caption) {
 }
 
 std::string figure_html(const Figure& figure, const std::string& folder) {
-  std::string out = fmt::format("<figure id=\"fig-{}\">\n<h3>{}</h3>\n", escape(figure.name), escape(figure.title));
+  const bool wide =
+      figure.wide || figure.table.has_value() ||
+      std::any_of(figure.variants.begin(), figure.variants.end(), [](const Variant& v) { return v.panels.size() > 2; });
+  std::string out = fmt::format("<figure id=\"fig-{}\"{}>\n<h3>{}</h3>\n", escape(figure.name),
+                                wide ? " class=\"span\"" : "", escape(figure.title));
   out += choice_selects(figure) + legend_html(figure.legend);
   for (std::size_t i = 0; i < figure.variants.size(); ++i) out += variant_html(figure, i);
   if (figure.table) out += table_html(*figure.table, figure.title);
@@ -151,9 +172,11 @@ std::string figure_html(const Figure& figure, const std::string& folder) {
   return out + download_links(figure, folder) + "</figure>\n";
 }
 
-json figure_data(const std::vector<Figure>& figures) {
-  json matrices = json::array();
-  json tokens = json::object();
+Json figure_data(const std::vector<Figure>& figures) {
+  Json matrices = Json::array();
+  Json tokens = Json::object();
+  Json labels = Json::object();
+  Json orders = Json::object();
   for (const Figure& figure : figures) {
     for (const MatrixData& m : figure.matrices) {
       matrices.push_back({{"id", figure.name + "/" + m.id},
@@ -162,6 +185,11 @@ json figure_data(const std::vector<Figure>& figures) {
                           {"symmetric", m.symmetric},
                           {"lo", m.lo},
                           {"hi", m.hi},
+                          {"quantity", clean_utf8(m.quantity)},
+                          {"colourLo", m.colour_lo},
+                          {"colourHi", m.colour_hi},
+                          {"map", static_cast<int>(m.map)},
+                          {"orders", m.orders.empty() ? "" : figure.name + "/" + m.orders},
                           {"packed", m.packed},
                           {"rowTokens", m.row_tokens},
                           {"colTokens", m.col_tokens},
@@ -169,11 +197,24 @@ json figure_data(const std::vector<Figure>& figures) {
                           {"tileCols", m.tile_cols},
                           {"tileTokens", m.tile_tokens}});
     }
-    json names = json::array();
+    Json names = Json::array();
     for (const std::string& name : figure.token_names) names.push_back(clean_utf8(name));
     if (!figure.token_names.empty()) tokens["fig-" + figure.name] = names;
+    if (!figure.token_labels.empty()) labels["fig-" + figure.name] = figure.token_labels;
+    for (const TokenOrders& set : figure.orders) {
+      Json ways = Json::array();
+      for (const auto& [name, order] : set.orders) ways.push_back({{"name", name}, {"tokens", order}});
+      orders[figure.name + "/" + set.id] = {{"ways", ways}, {"strips", set.strips}};
+    }
   }
-  return {{"steps", kPackedSteps}, {"matrices", matrices}, {"tokens", tokens}};
+  Json maps = Json::array();
+  for (const ColourMap map : {ColourMap::kSequential, ColourMap::kDiverging}) {
+    std::string colours;
+    for (const Rgb& c : colour_map(map)) colours += fmt::format("{:02x}{:02x}{:02x}", c.r, c.g, c.b);
+    maps.push_back(colours);  // by the number of the map
+  }
+  return {{"steps", kPackedSteps}, {"matrices", matrices}, {"tokens", tokens},
+          {"labels", labels},      {"orders", orders},     {"maps", maps}};
 }
 
 }  // namespace locus::report

@@ -1,13 +1,14 @@
 // Parts of the page, shared by the files that write it.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "core/json.h"
 #include "report/answer.h"
 #include "report/figure.h"
 #include "report/page.h"
+#include "report/verdict.h"
 
 namespace locus::report {
 
@@ -16,8 +17,9 @@ std::string table_html(const Table& table, const std::string& caption);
 std::string figure_html(const Figure& figure, const std::string& folder);
 
 // What the page's script needs: values of matrices, token names.
-nlohmann::json figure_data(const std::vector<Figure>& figures);
+Json figure_data(const std::vector<Figure>& figures);
 
+std::string verdict_html(const Verdict& verdict);
 std::string answer_html(const std::vector<Claim>& claims);
 std::string warnings_html(const Inputs& inputs);
 std::string facts_html(const Inputs& inputs);

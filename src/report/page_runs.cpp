@@ -1,5 +1,5 @@
 // What was run, warnings, per-run details and how to reproduce, as HTML.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,20 +11,17 @@
 #include "core/text.h"
 #include "report/markup.h"
 #include "report/page_html.h"
+#include "run/layout.h"
 
 namespace locus::report {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kMaxListed = 12;
 
 std::string manifest_text(const Run& run, const char* key) {
   if (!run.manifest.contains(key)) return "";
-  const json& value = run.manifest[key];
-  return value.is_string() ? value.get<std::string>()
-         : value.is_null() ? ""
-                           : value.dump(-1, ' ', false, json::error_handler_t::replace);
+  const Json& value = run.manifest[key];
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
 }
 
 // Distinct values over runs, most frequent first, as one text.
@@ -62,7 +59,7 @@ std::string list_of(const std::set<std::string>& values) {
 std::string data_text(const Inputs& inputs) {
   for (const Run& run : inputs.runs) {
     if (!run.manifest.contains("data")) continue;
-    const json& data = run.manifest["data"];
+    const Json& data = run.manifest["data"];
     if (data.is_string()) return shorten(data.get<std::string>(), 600);
     if (!data.is_object()) continue;
     std::vector<std::string> keys = {"source", "train", "validation", "test", "heldout"};
@@ -72,7 +69,7 @@ std::string data_text(const Inputs& inputs) {
     }
     std::vector<std::string> parts;
     for (const std::string& key : keys) {
-      const json& value = data[key];
+      const Json& value = data[key];
       std::string text = value.is_string() ? value.get<std::string>() : value.is_number() ? value.dump() : "";
       if (text.ends_with('.')) text.pop_back();
       if (!text.empty()) parts.push_back(key + ": " + text);
@@ -94,11 +91,11 @@ std::string shell_quote(const std::string& text) {
 
 std::string command_of(const Run& run) {
   if (!run.manifest.contains("command")) return "";
-  const json& command = run.manifest["command"];
+  const Json& command = run.manifest["command"];
   if (command.is_string()) return command.get<std::string>();
   if (!command.is_array()) return "";
   std::vector<std::string> words;
-  for (const json& word : command) {
+  for (const Json& word : command) {
     if (word.is_string()) words.push_back(shell_quote(word.get<std::string>()));
   }
   return join(words, " ");
@@ -113,8 +110,8 @@ std::string run_words(const Inputs& inputs, int id) {
 
 std::string run_details(const Inputs& inputs, int id) {
   const Run& run = inputs.run(id);
-  std::string result = inputs.measure && run.metrics.count(inputs.measure->key())
-                           ? inputs.measure->show(run.metrics.at(inputs.measure->key()))
+  std::string result = inputs.measure && run.measures.count(inputs.measure->key())
+                           ? inputs.measure->show(run.measures.at(inputs.measure->key()))
                            : "no result";
   std::string out =
       fmt::format("<details id=\"run-{}\"><summary>{} · {} · {} · {}</summary><div>", id, escape(run_words(inputs, id)),
@@ -127,7 +124,7 @@ std::string run_details(const Inputs& inputs, int id) {
   fact(out, "length",
        fmt::format("{} epochs, {} steps, {}", pretty(run.epochs, 6), pretty(run.steps, 9), human_seconds(run.seconds)));
   std::vector<std::string> values;
-  for (const auto& [key, value] : run.metrics) {
+  for (const auto& [key, value] : run.measures) {
     if (values.size() < 60) values.push_back(key + " " + pretty(value, 4));
   }
   fact(out, "last values", join(values, " · "));
@@ -140,8 +137,25 @@ std::string run_details(const Inputs& inputs, int id) {
 
 }  // namespace
 
+std::string verdict_html(const Verdict& verdict) {
+  std::string out = "<div class=\"verdict\">\n";
+  for (const std::string& sentence : verdict.sentences) out += "<p>" + escape(sentence) + "</p>\n";
+  out += "</div>\n";
+  if (verdict.may_say.empty() && verdict.not_yet.empty()) return out;
+  const auto box = [&](const char* css, const char* head, const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    out += fmt::format("<div class=\"{}\"><h3>{}</h3><ul>\n", css, head);
+    for (const std::string& line : lines) out += "<li>" + escape(line) + "</li>\n";
+    out += "</ul></div>\n";
+  };
+  out += "<div class=\"sayings\">\n";
+  box("may", "You may say", verdict.may_say);
+  box("not-yet", "You may not say yet", verdict.not_yet);
+  return out + "</div>\n";
+}
+
 std::string answer_html(const std::vector<Claim>& claims) {
-  std::string out = "<ul class=\"answer\">\n";
+  std::string out = "<details class=\"tests\"><summary>The tests behind it</summary><div><ul class=\"answer\">\n";
   for (const Claim& claim : claims) {
     const char* css = claim.evidence == Evidence::kClear ? "clear" : claim.evidence == Evidence::kWeak ? "weak" : "none";
     const char* words = claim.evidence == Evidence::kClear  ? "clear"
@@ -151,7 +165,7 @@ std::string answer_html(const std::vector<Claim>& claims) {
         "<li><span class=\"claim\">{}</span> <span class=\"test\"><span class=\"badge {}\">{}</span>{}</span></li>\n",
         escape(claim.text), css, words, escape(claim.test));
   }
-  return out + "</ul>\n";
+  return out + "</ul></div></details>\n";
 }
 
 std::string warnings_html(const Inputs& inputs) {
@@ -191,8 +205,8 @@ std::string facts_html(const Inputs& inputs) {
     seconds += std::isfinite(run.seconds) ? run.seconds : 0;
     if (!run.config) continue;
     seeds.insert(std::to_string(run.config->seed));
-    studies.insert(std::string(kStudyNames[static_cast<std::size_t>(run.config->study)]));
-    encodings.insert(encoding_name(*run.config));
+    studies.insert(run.config->study);
+    encodings.insert(encoding_words(*run.config));
   }
   std::vector<std::string> status_parts;
   for (const auto& [status, n] : statuses) status_parts.push_back(fmt::format("{} {}", n, status));
@@ -229,35 +243,29 @@ std::string drill_down_html(const Inputs& inputs) {
   return out + "</div></details>\n";
 }
 
-// Cells of a sweep were each started by it with a file of its own; the folder of the sweep stands for all of them.
-std::string sweep_of(const Run& run) {
-  const std::filesystem::path path(run.path);
-  std::error_code code;
-  const std::filesystem::path sweep = path.parent_path().parent_path();
-  return path.parent_path().filename() == "cells" && std::filesystem::exists(sweep / "plans", code) ? sweep.string() : "";
-}
-
 std::string reproduce_html(const Inputs& inputs) {
   std::vector<std::string> commands;
   for (const Run& run : inputs.runs) {
-    const std::string sweep = sweep_of(run);
+    // Cells of a sweep were each started by it with a file of its own; the folder of the sweep stands for all of them.
+    const std::string sweep = sweep_of(run.path).string();
     const std::string command =
-        sweep.empty() ? command_of(run)
-                      : fmt::format(
-                            "for run in {}/cells/*/; do locus train \"$run/config.toml\" --out again/\"$(basename "
-                            "\"$run\")\"; done",
-                            shell_quote(sweep));
+        sweep.empty()
+            ? command_of(run)
+            : fmt::format("for run in {}/{}/*/; do locus train \"$run/{}\" --out again/\"$(basename \"$run\")\"; done",
+                          shell_quote(sweep), sweep_files::kCells, run_files::kConfig);
     if (!command.empty() && std::find(commands.begin(), commands.end(), command) == commands.end())
       commands.push_back(command);
   }
   if (commands.empty()) {
-    return "<p>No manifest names the command. A run can be repeated from its folder: <code>locus train --config "
-           "RUN/config.toml --out NEW</code>.</p>\n";
+    return fmt::format(
+        "<p>No manifest names the command. A run can be repeated from its folder: <code>locus train --config "
+        "RUN/{} --out NEW</code>.</p>\n",
+        run_files::kConfig);
   }
   std::string out = fmt::format(
       "<p>{} The same version on the same data gives the same weights; each run's folder holds its "
-      "complete <code>config.toml</code>.</p>\n<pre>",
-      commands.size() == 1 ? "This command makes the runs." : "These commands make the runs.");
+      "complete <code>{}</code>.</p>\n<pre>",
+      commands.size() == 1 ? "This command makes the runs." : "These commands make the runs.", run_files::kConfig);
   for (std::size_t i = 0; i < commands.size() && i < 20; ++i) out += escape(commands[i]) + "\n";
   out += "</pre>\n";
   if (commands.size() > 20)

@@ -10,6 +10,7 @@
 #include "report/figures/identifiability.h"
 #include "report/figures/interventions.h"
 #include "report/figures/kernel.h"
+#include "report/figures/logits.h"
 #include "report/figures/modules.h"
 #include "report/figures/position_map.h"
 #include "report/figures/recovery.h"
@@ -30,44 +31,54 @@ Found<Figure> make(const Inputs& inputs) {
   return Found<Figure>::of(Draw(*found.value));
 }
 
-}  // namespace
-
-const std::vector<FigureSpec>& figure_specs() {
-  static const std::vector<FigureSpec> specs = {
-      {"accuracy_vs_sigma", "The measure against σ, fixed encodings as lines", "summary.json",
+std::vector<FigureSpec>& specs() {
+  static std::vector<FigureSpec> specs = {
+      {"accuracy_vs_sigma", "The measure against σ, fixed encodings as lines", "an evaluated measure",
        make<collect_accuracy_vs_sigma, draw_accuracy_vs_sigma>},
-      {"training_curves", "Loss and measure over training", "metrics.jsonl",
+      {"training_curves", "Loss and measure over training", "two evaluations or more",
        make<collect_training_curves, draw_training_curves>},
-      {"by_difficulty", "The measure for each condition of the data", "summary.json with <split>.<measure>.<condition>",
+      {"by_difficulty", "The measure for each condition of the data", "a measure of each condition",
        make<collect_by_difficulty, draw_by_difficulty>},
       {"sweep_heatmap", "The measure over σ and any other key", "runs that vary another key than σ",
        make<collect_sweep_heatmap, draw_sweep_heatmap>},
-      {"similarity", "Cosines of the encoding table: initial, learned, truth",
-       "final/model.safetensors, dataset.safetensors", make<collect_similarity, draw_similarity>},
-      {"tiled_similarity", "One map of cosines per token of a grid", "final/model.safetensors, grid coordinates",
+      {"similarity", "Cosines of the encoding table: initial, learned, truth", "a trained model with a table",
+       make<collect_similarity, draw_similarity>},
+      {"tiled_similarity", "One map of cosines per token of a grid", "a trained model with a table, grid coordinates",
        make<collect_tiled_similarity, draw_tiled_similarity>},
-      {"position_map", "Learned positions as a 2-D map", "final/model.safetensors, dataset.safetensors",
+      {"position_map", "Learned positions as a 2-D map", "a trained model with a table",
        make<collect_position_map, draw_position_map>},
-      {"recovery", "Recovery of the true arrangement against σ", "analysis/recovery.json",
+      {"recovery", "Recovery of the true arrangement against σ", "the analysis recovery",
        make<collect_recovery, draw_recovery>},
-      {"modules", "Modularity and segregation of the encoding", "analysis/networks.json",
+      {"modules", "Modularity and segregation of the encoding", "the analysis networks",
        make<collect_modules, draw_modules>},
       {"brain", "Regions in three planes, by network and learned community",
-       "dataset.safetensors with 3-D coordinates, analysis/networks.npz", make<collect_brain, draw_brain>},
-      {"attention", "Attention maps beside the puzzle and the solver's cells", "analysis/attention.npz",
+       "3-D coordinates; for communities the analysis networks", make<collect_brain, draw_brain>},
+      {"attention", "Attention maps beside the puzzle and the solver's cells", "the analysis attention",
        make<collect_attention, draw_attention>},
-      {"agreement", "Agreement of attention against generalisation", "analysis/attention.json with reference runs",
+      {"agreement", "Agreement of attention against generalisation", "the analysis attention with reference runs",
        make<collect_agreement, draw_agreement>},
-      {"interventions", "What changing the positions does", "analysis/interventions.json",
+      {"interventions", "What changing the positions does", "the analysis interventions",
        make<collect_interventions, draw_interventions>},
-      {"kernel", "Movement of kernel and parameters against σ", "analysis/kernel.json, analysis/movement.json",
+      {"kernel", "Movement of kernel and parameters against σ", "the analyses kernel and movement",
        make<collect_kernel, draw_kernel>},
-      {"identifiability", "Agreement of the positions of other seeds", "DIR/analysis/identifiability.json",
+      {"logits", "Parts of the attention logits against σ", "the analysis logits", make<collect_logits, draw_logits>},
+      {"identifiability", "Agreement of the positions of other seeds", "the analysis identifiability of two runs or more",
        make<collect_identifiability, draw_identifiability>},
-      {"relations", "Which measures go with generalisation (a table)", "DIR/analysis/relations.json",
+      {"relations", "Which measures go with generalisation (a table)", "the analysis relations of three runs or more",
        make<collect_relations, draw_relations>},
   };
   return specs;
+}
+
+}  // namespace
+
+const std::vector<FigureSpec>& figure_specs() { return specs(); }
+
+void register_figure(FigureSpec spec) {
+  for (const FigureSpec& known : specs()) {
+    if (known.name == spec.name) throw ConfigError({.what = "there is a figure of this name", .got = spec.name});
+  }
+  specs().push_back(std::move(spec));
 }
 
 const FigureSpec& find_figure(const std::string& name) {

@@ -1,16 +1,19 @@
 #include "report/report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "config/sources.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "io/file.h"
+#include "io/temporary.h"
 #include "report/markup.h"
 #include "report/page.h"
 #include "report/registry.h"
+#include "report/verdict.h"
 
 namespace locus::report {
 namespace {
@@ -23,7 +26,7 @@ Inputs load_inputs(const std::vector<std::string>& dirs) {
     throw IoError({.what = "no run found",
                    .where = "",
                    .got = join(dirs, ", "),
-                   .expected = "folders with config.toml, manifest.json, summary.json or metrics.jsonl",
+                   .expected = "folders that locus train or locus sweep wrote",
                    .hint = "train first: locus train --out DIR"});
   }
   Inputs inputs = make_inputs(load_runs(paths));
@@ -34,9 +37,7 @@ Inputs load_inputs(const std::vector<std::string>& dirs) {
 std::string default_title(const Inputs& inputs) {
   for (const Run& run : inputs.runs) {
     if (!run.config) continue;
-    if (run.config->study == Study::kLst) return "Latin square task: which positions were learned?";
-    return run.config->series.source == SeriesSource::kNmar ? "Network simulation: which positions were learned?"
-                                                            : "Masked regions: which positions were learned?";
+    return source_of(*run.config).title + ": which positions were learned?";
   }
   return "Report of runs";
 }
@@ -161,11 +162,13 @@ ReportResult write_report(const ReportOptions& options) {
   const std::string stem = page_path.stem().string();
   const fs::path folder = page_path.parent_path() / (stem + "_files");
   ensure_writable_directory(folder);
+  remove_stale_temporaries(folder);
   for (const Figure& figure : parts.figures) write_figure_files(figure, folder, options.theme);
   write_file_atomic(folder / "settings.csv", table_csv(settings_table(inputs)));
-  write_file_atomic(folder / "runs.csv", table_csv(runs_table(inputs)));
+  write_file_atomic(folder / kRunsTable, table_csv(runs_table(inputs)));
   keep_within_budget(parts.figures);
   parts.files_folder = stem + "_files";
+  result.verdict = make_verdict(inputs);
   const std::string page = make_page(inputs, parts);
   write_file_atomic(page_path, page);
   for (const Warning& w : inputs.warnings) {

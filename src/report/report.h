@@ -5,12 +5,16 @@
 #include <vector>
 
 #include "report/theme.h"
+#include "report/verdict.h"
 
 namespace locus::report {
 
+inline constexpr const char* kReportFile = "report.html";
+inline constexpr const char* kRunsTable = "runs.csv";  // in the folder of its figures
+
 struct ReportOptions {
   std::vector<std::string> dirs = {};     // run directories or folders of them
-  std::string out = "report.html";        // the page; figures go to <stem>_files/ beside it
+  std::string out = kReportFile;          // the page; figures go to <stem>_files/ beside it
   std::string title = {};                 // empty: made from the study
   std::vector<std::string> figures = {};  // names; empty: all that can be drawn
   Theme theme = Theme::kAuto;             // of the SVG files
@@ -24,6 +28,7 @@ struct ReportResult {
   std::vector<std::string> warnings;  // of the runs
   std::size_t runs = 0;
   std::size_t bytes = 0;  // of the page
+  Verdict verdict = {};
 };
 
 // Writes the page, every figure as .svg and .csv, and the tables as .csv. IoError when a folder is missing or holds no

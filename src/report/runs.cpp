@@ -1,212 +1,111 @@
 #include "report/runs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 
-#include "config/load.h"
+#include "analyze/results/registry.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "core/text.h"
-#include "io/file.h"
 #include "report/markup.h"
 #include "run/analysis_files.h"
-#include "run/files.h"
 #include "run/layout.h"
-#include "run/run_record.h"
-#include "run/run_summary.h"
 
 namespace locus::report {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
-constexpr std::uint64_t kMaxTextBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kMaxCurvePoints = 160;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    if (!line.empty()) lines.push_back(line);
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
-  return lines;
-}
-
-void append_line(Curves& curves, const json& line) {
+void append_row(Curves& curves, const MetricRow& row) {
   const std::size_t before = curves.epochs.size();
-  double epoch = static_cast<double>(before);
-  for (const auto& [key, value] : line.items()) {
-    const std::optional<double> number = number_of_json(value);
-    if (!number) continue;
-    if (key == "epoch") {
-      epoch = *number;
-    } else {
-      auto& series = curves.series[key];
-      series.resize(before, kNan);
-      series.push_back(*number);
-    }
-  }
-  curves.epochs.push_back(epoch);
-  for (auto& [key, series] : curves.series) series.resize(before + 1, kNan);
-}
-
-void load_metrics(Run& run) {
-  const fs::path path = fs::path(run.path) / "metrics.jsonl";
-  std::error_code code;
-  if (!fs::exists(path, code)) {
-    run.problems.push_back("metrics.jsonl is missing");
-    return;
-  }
-  const std::string text = read_text_file(path, kMaxTextBytes);
-  const std::vector<std::string_view> lines = lines_of(text);
-  run.curves.evaluations = lines.size();
-  std::size_t stride = 1;
-  while (lines.size() / stride > kMaxCurvePoints) stride *= 2;
-  std::size_t bad = 0;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (i % stride != 0 && i + 1 != lines.size()) continue;
-    const json line = json::parse(lines[i], nullptr, false);
-    if (line.is_object()) {
-      append_line(run.curves, line);
-    } else {
-      ++bad;
-    }
-  }
-  if (bad != 0) run.problems.push_back(fmt::format("{} of the lines read of metrics.jsonl are not JSON objects", bad));
-}
-
-void load_config(Run& run) {
-  const fs::path path = fs::path(run.path) / "config.toml";
-  std::error_code code;
-  if (!fs::exists(path, code)) {
-    run.problems.push_back("config.toml is missing");
-    return;
-  }
-  RunConfig config;
-  load_toml_text(config, read_text_file(path, kMaxTextBytes), run_files::kConfig);
-  run.config = config;
-}
-
-void load_summary(Run& run) {
-  const fs::path path = fs::path(run.path) / run_files::kSummary;
-  std::error_code code;
-  if (!fs::exists(path, code)) {
-    const bool training = is_locked(fs::path(run.path) / run_files::kLock);
-    run.status = training ? "training" : "unfinished";
-    run.reason = training ? "a process is training it now" : "no summary.json: the run broke off";
-    return;
-  }
-  run.status = "broken";
-  const Summary summary = read_run_summary(run.path);
-  run.verified = summary.verified;
-  if (const std::string problem = metrics_problem(run.path, summary); !problem.empty()) run.problems.push_back(problem);
-  run.status = std::string(kRunStatusNames[static_cast<std::size_t>(summary.status)]);
-  run.reason = summary.reason;
-  run.epochs = static_cast<double>(summary.epochs);
-  run.steps = static_cast<double>(summary.steps);
-  run.seconds = summary.seconds;
-  for (const auto& [name, value] : summary.values) run.metrics[name] = value;
-}
-
-// Where a run has no summary, its last evaluation stands for it.
-void fill_from_curves(Run& run) {
-  if (run.curves.epochs.empty()) return;
-  if (run.metrics.empty()) {
-    for (const auto& [key, series] : run.curves.series) {
-      if (key.find('.') != std::string::npos) run.metrics[key] = series.back();
-    }
-  }
-  if (run.epochs == 0) run.epochs = run.curves.epochs.back();
-  const auto last = [&](const char* key) {
-    const auto it = run.curves.series.find(key);
-    return it == run.curves.series.end() || !std::isfinite(it->second.back()) ? 0 : it->second.back();
+  const auto add = [&](const std::string& name, double value) {
+    auto& series = curves.series[name];
+    series.resize(before, kNan);
+    series.push_back(value);
   };
-  if (run.steps == 0) run.steps = last("step");
-  if (run.seconds == 0) run.seconds = last("seconds");
+  add("lr", row.lr);
+  add("grad_norm", row.grad_norm);
+  for (const auto& [name, value] : row.values) add(name, value);
+  curves.epochs.push_back(static_cast<double>(row.epoch));
+  for (auto& [name, series] : curves.series) series.resize(before + 1, kNan);
 }
 
-// Rows about snapshots are many and no figure shows them.
-void drop_snapshots(json& analysis) {
-  for (auto& [key, list] : analysis.items()) {
-    if (!list.is_array()) continue;
-    json kept = json::array();
-    for (json& row : list) {
-      const bool is_row = row.is_object() && row.contains("model") && row["model"].is_string();
-      if (!is_row || row["model"] == "init" || row["model"] == "final") kept.push_back(std::move(row));
-    }
-    list = std::move(kept);
+Curves curves_of(const MetricsTable& table) {
+  Curves curves;
+  curves.evaluations = table.evaluations;
+  for (const MetricRow& row : table.rows) append_row(curves, row);
+  return curves;
+}
+
+// An error becomes a problem that names the file.
+template <class Step>
+void guarded(Run& run, const fs::path& file, const Step& step) {
+  const auto tell = [&](const std::string& text) {
+    const bool named = text.find(file.string()) != std::string::npos;
+    run.problems.push_back(named ? text : file.string() + ": " + text);
+  };
+  try {
+    step();
+  } catch (const Error& error) {
+    tell(one_line(error));
+  } catch (const std::exception& error) {
+    tell(error.what());
   }
 }
 
-void load_analyses(Run& run) {
-  std::optional<ModelState> now;
+void load_analyses(Run& run, const RunReader& reader) {
   std::map<std::string, std::vector<std::string>> unverified;  // names by note: one sentence for all
-  for (const char* name : kAnalyses) {
-    const fs::path path = analysis_file(run.path, name);
-    std::error_code code;
-    if (!fs::exists(path, code)) continue;
-    std::string problem;
-    json analysis = load_json(path.string(), problem);
-    if (analysis.is_object()) {
-      if (!now) now = model_state(fs::path(run.path));
-      const AnalysisCheck check = check_analysis(analysis, *now);
-      if (check.age == AnalysisAge::kUnverified) unverified[check.note].push_back(name);
-      if (!check.usable()) {
+  for (const Analysis& analysis : all_analyses()) {
+    const std::string& name = analysis.name;
+    if (analysis.on_group()) continue;
+    guarded(run, analysis_file(run.path, name), [&] {
+      std::optional<StoredAnalysis> stored = stored_analysis(reader, name);
+      if (!stored) return;
+      if (stored->check.age == AnalysisAge::kUnverified) unverified[stored->check.note].push_back(name);
+      if (!stored->check.usable()) {
         run.stale.insert(name);
-        run.problems.push_back(fmt::format("analysis/{}.json {}", name, check.note));
-        continue;
+        run.problems.push_back(fmt::format("{} {}", analysis_file(run.path, name).string(), stored->check.note));
+        return;
       }
-    }
-    if (analysis.is_object() && analysis.contains("result") && analysis["result"].is_object())
-      analysis = json(analysis["result"]);
-    if (!analysis.is_object()) {
-      run.problems.push_back("analysis/" + (problem.empty() ? std::string(name) + ".json is no object" : problem));
-      continue;
-    }
-    drop_snapshots(analysis);
-    run.analyses[name] = std::move(analysis);
+      stored->json.sort_keys();
+      std::any result = analysis.result.read(stored->json);
+      analysis.result.keep_ends(result);  // rows about snapshots are many and no figure shows them
+      run.analyses[name] = std::move(result);
+    });
   }
   for (const auto& [note, names] : unverified)
     run.problems.push_back(fmt::format("analyses {}: {}", join(names, ", "), note));
 }
 
-template <class Step>
-void guarded(Run& run, const char* what, const Step& step) {
-  try {
-    step();
-  } catch (const std::exception& error) {
-    run.problems.push_back(fmt::format("{}: {}", what, error.what()));
+// The reader names files by their whole path; below the name of its run the rest is enough.
+void shorten_paths(const std::string& path, std::vector<std::string>& problems) {
+  const std::string prefix = (fs::path(path) / "").string();
+  for (std::string& text : problems) {
+    for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at))
+      text.erase(at, prefix.size());
   }
 }
 
 Run load_run(const std::string& path) {
   Run run;
   run.path = path;
-  run.manifest = json::object();
-  guarded(run, "config.toml", [&] { load_config(run); });
-  guarded(run, "manifest.json", [&] {
-    std::string problem;
-    json manifest = load_json(path + "/manifest.json", problem);
-    if (manifest.is_object()) {
-      run.manifest = std::move(manifest);
-    } else {
-      run.problems.push_back(problem);
-    }
+  run.status = "damaged";
+  guarded(run, path, [&] {
+    const RunReader reader(path);
+    run.config = reader.config();
+    run.manifest = reader.manifest();
+    run.curves = curves_of(reader.thinned_metrics(kMaxCurvePoints));
+    static_cast<RunState&>(run) = reader.state();
+    run.problems = reader.problems();
+    load_analyses(run, reader);
   });
-  guarded(run, "metrics.jsonl", [&] { load_metrics(run); });
-  guarded(run, "summary.json", [&] { load_summary(run); });
-  guarded(run, "metrics", [&] { fill_from_curves(run); });
-  guarded(run, "analysis", [&] { load_analyses(run); });
-  if (run.status.empty()) run.status = "broken";
+  shorten_paths(path, run.problems);
   return run;
 }
 
@@ -234,34 +133,23 @@ void name_runs(std::vector<Run>& runs) {
 
 }  // namespace
 
-json load_json(const std::string& path, std::string& problem) {
-  const std::string name = fs::path(path).filename().string();
-  std::error_code code;
-  if (!fs::exists(path, code)) {
-    problem = name + " is missing";
-    return nullptr;
-  }
-  try {
-    json value = json::parse(read_text_file(path, kMaxTextBytes), nullptr, false);
-    if (!value.is_discarded()) return value;
-    problem = name + " is not valid JSON";
-  } catch (const std::exception& error) {
-    problem = name + ": " + error.what();
-  }
-  return nullptr;
-}
-
-std::map<std::string, json> load_group_analyses(std::span<const std::string> dirs, std::vector<Warning>& warnings) {
-  std::map<std::string, json> found;
+Results load_group_analyses(std::span<const std::string> dirs, std::vector<Warning>& warnings) {
+  Results found;
   for (const std::string& dir : dirs) {
-    for (const char* name : {"identifiability", "relations"}) {
-      std::string problem;
-      const fs::path path = analysis_file(dir, name);
-      json analysis = load_json(path.string(), problem);
-      if (!analysis.is_object()) continue;
-      const AnalysisCheck check = check_analysis_in(dir, analysis);
-      if (!check.note.empty()) warnings.push_back({-1, path.string() + " " + check.note});
-      if (check.usable()) found.emplace(name, std::move(analysis));
+    for (const Analysis& analysis : all_analyses()) {
+      if (!analysis.on_group()) continue;
+      const fs::path path = analysis_file(dir, analysis.name);
+      std::error_code code;
+      if (!fs::exists(path, code)) continue;
+      try {
+        Json json = read_analysis_file(path);
+        json.sort_keys();
+        const AnalysisCheck check = check_analysis_in(dir, json);
+        if (!check.note.empty()) warnings.push_back({-1, path.string() + " " + check.note});
+        if (check.usable()) found.emplace(analysis.name, analysis.result.read(json));
+      } catch (const Error& error) {
+        warnings.push_back({-1, path.string() + ": " + one_line(error)});
+      }
     }
   }
   return found;

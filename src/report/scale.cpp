@@ -1,6 +1,6 @@
 #include "report/scale.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

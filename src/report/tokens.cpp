@@ -1,6 +1,6 @@
 #include "report/tokens.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,14 @@
 #include <numeric>
 #include <set>
 
+#include "analyze/results/networks.h"
 #include "core/error.h"
+#include "io/npy.h"
 #include "io/safetensors.h"
 #include "report/markup.h"
 #include "report/theme.h"
 #include "run/dataset_info.h"
+#include "run/layout.h"
 #include "stats/matrix_correlation.h"
 
 namespace locus::report {
@@ -36,42 +39,40 @@ MatrixD to_matrix(const Tensor& tensor, const std::string& where) {
   return m;
 }
 
-void find_grid(Tokens& tokens) {
-  const MatrixD& c = tokens.coordinates;
-  if (c.cols() != 2 || c.rows() < 4) return;
-  std::set<std::pair<long, long>> places;
-  long rows = 0, cols = 0;
-  for (std::ptrdiff_t t = 0; t < c.rows(); ++t) {
-    for (int x = 0; x < 2; ++x) {
-      if (!(c(t, x) >= 0) || c(t, x) > 1e6 || c(t, x) != std::floor(c(t, x))) return;
-    }
-    const auto r = static_cast<long>(c(t, 0)), k = static_cast<long>(c(t, 1));
-    places.insert({r, k});
-    rows = std::max(rows, r + 1);
-    cols = std::max(cols, k + 1);
-  }
-  if (static_cast<long>(places.size()) != c.rows() || rows * cols != c.rows()) return;
-  tokens.grid_rows = static_cast<int>(rows);
-  tokens.grid_cols = static_cast<int>(cols);
-}
-
 std::optional<ModelView> load_view(const Inputs& inputs, int group) {
   const Group& g = inputs.groups[static_cast<std::size_t>(group)];
   ModelView view;
   view.group = group;
   view.run = median_run(inputs, g);
   const Run& run = inputs.run(view.run);
-  view.learned = load_tables(run, "final");
+  view.learned = load_tables(run, run_files::kFinal);
   if (view.learned.empty() || view.learned[0].rows() < 2) return std::nullopt;
-  view.initial = load_tables(run, "init");
+  view.initial = load_tables(run, run_files::kInit);
   if (view.initial.size() != view.learned.size()) view.initial.clear();
   view.label = g.runs.size() > 1 ? fmt::format("{} (seed {})", g.label, inputs.config(view.run).seed) : g.label;
   view.tokens = load_tokens(run, view.learned[0].rows());
   return view;
 }
 
-// Settings in the order in which a reader wants to see them.
-std::vector<int> order_of_interest(const Inputs& inputs) {
+// Channel layout of docs/model.md: axis x owns 2 floor(C / 2X) channels, sines and cosines in turn.
+MatrixD sinusoid(const MatrixD& coordinates, std::ptrdiff_t channels) {
+  MatrixD table(coordinates.rows(), channels);
+  const std::ptrdiff_t own = 2 * (channels / (2 * coordinates.cols()));
+  for (std::ptrdiff_t t = 0; t < table.rows(); ++t) {
+    for (std::ptrdiff_t x = 0; x < coordinates.cols(); ++x) {
+      for (std::ptrdiff_t i = 0; i < own / 2; ++i) {
+        const double angle = coordinates(t, x) * std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(own));
+        table(t, x * own + 2 * i) = std::sin(angle);
+        table(t, x * own + 2 * i + 1) = std::cos(angle);
+      }
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<int> groups_of_interest(const Inputs& inputs) {
   std::vector<int> learned, others, order;
   for (std::size_t i = 0; i < inputs.groups.size(); ++i) {
     (inputs.groups[i].sigma ? learned : others).push_back(static_cast<int>(i));
@@ -95,24 +96,6 @@ std::vector<int> order_of_interest(const Inputs& inputs) {
   return order;
 }
 
-// Channel layout of docs/model.md: axis x owns 2 floor(C / 2X) channels, sines and cosines in turn.
-MatrixD sinusoid(const MatrixD& coordinates, std::ptrdiff_t channels) {
-  MatrixD table(coordinates.rows(), channels);
-  const std::ptrdiff_t own = 2 * (channels / (2 * coordinates.cols()));
-  for (std::ptrdiff_t t = 0; t < table.rows(); ++t) {
-    for (std::ptrdiff_t x = 0; x < coordinates.cols(); ++x) {
-      for (std::ptrdiff_t i = 0; i < own / 2; ++i) {
-        const double angle = coordinates(t, x) * std::pow(10000.0, -2.0 * static_cast<double>(i) / static_cast<double>(own));
-        table(t, x * own + 2 * i) = std::sin(angle);
-        table(t, x * own + 2 * i + 1) = std::cos(angle);
-      }
-    }
-  }
-  return table;
-}
-
-}  // namespace
-
 std::string Tokens::name(int token) const {
   const auto i = static_cast<std::size_t>(token);
   if (i < names.size() && !names[i].empty()) return names[i];
@@ -129,23 +112,30 @@ std::string Tokens::label(int token) const {
 
 Tokens load_tokens(const Run& run, std::ptrdiff_t count) {
   Tokens tokens;
-  const fs::path path = fs::path(run.path) / "dataset.safetensors";
+  const fs::path path = fs::path(run.path) / run_files::kDataset;
   std::error_code code;
   if (!fs::exists(path, code)) return tokens;
-  DatasetInfo info = read_dataset_info(path);
-  for (const std::string& name : info.token_names) tokens.names.push_back(shorten(name, 60));
-  for (const std::string& name : info.label_names) tokens.label_names.push_back(shorten(name, 60));
-  if (info.coordinates.rows() == count) tokens.coordinates = std::move(info.coordinates);
-  if (static_cast<std::ptrdiff_t>(info.labels.size()) == count) tokens.labels.assign(info.labels.begin(), info.labels.end());
-  for (auto& [name, matrix] : info.truths) {
-    if (matrix.rows() == count && matrix.cols() == count) tokens.truths[shorten(name, 40)] = std::move(matrix);
+  static_cast<TokenInfo&>(tokens) = read_dataset_info(path);
+  for (std::string& name : tokens.names) name = shorten(name, 60);
+  for (std::string& name : tokens.label_names) name = shorten(name, 60);
+  if (static_cast<std::ptrdiff_t>(tokens.labels.size()) != count) tokens.labels.clear();
+  std::map<std::string, MatrixD> truths;
+  for (auto& [name, matrix] : tokens.truths) {
+    if (matrix.rows() == count && matrix.cols() == count) truths[shorten(name, 40)] = std::move(matrix);
   }
-  find_grid(tokens);
+  tokens.truths = std::move(truths);
+  if (tokens.coordinates.rows() != count) tokens.coordinates = MatrixD();
+  const std::vector<std::int64_t> extents =
+      tokens.coordinates.rows() == count ? grid_extents(tokens) : std::vector<std::int64_t>{};
+  if (extents.size() == 2) {
+    tokens.grid_rows = static_cast<int>(extents[0]);
+    tokens.grid_cols = static_cast<int>(extents[1]);
+  }
   return tokens;
 }
 
 std::vector<MatrixD> load_tables(const Run& run, const std::string& stage) {
-  const fs::path path = fs::path(run.path) / stage / "model.safetensors";
+  const fs::path path = fs::path(run.path) / stage / run_files::kModel;
   std::error_code code;
   if (!fs::exists(path, code)) return {};
   const TensorFile file = read_safetensors(path, kLimits);
@@ -166,15 +156,32 @@ std::vector<MatrixD> load_tables(const Run& run, const std::string& stage) {
   return tables;
 }
 
+std::vector<std::vector<int>> load_communities(const Run& run, std::ptrdiff_t tokens) {
+  const std::string path = analysis_arrays(run, NetworkResult::kName);
+  if (path.empty()) return {};
+  std::map<int, std::vector<int>> by_layer;
+  for (const NpzEntry& entry : read_npz(path)) {
+    for (int l = 0; l < 12; ++l) {
+      if (entry.name != fmt::format("communities.final.{}.centred", l)) continue;
+      if (static_cast<std::ptrdiff_t>(entry.array.values.size()) != tokens) continue;
+      for (const double v : entry.array.values) by_layer[l].push_back(static_cast<int>(std::clamp(v, 0.0, 1e6)));
+    }
+  }
+  std::vector<std::vector<int>> layers;
+  for (auto& [l, values] : by_layer) layers.push_back(std::move(values));
+  return layers;
+}
+
 std::vector<ModelView> representative_models(const Inputs& inputs, std::size_t limit, std::string& missing) {
   std::vector<ModelView> views;
-  missing = "no run has final/model.safetensors with an encoding table (pe.kind learned or sinusoidal)";
-  for (const int group : order_of_interest(inputs)) {
+  missing = fmt::format("no run has {}/{} with an encoding table (pe.kind learned or sinusoidal)", run_files::kFinal,
+                        run_files::kModel);
+  for (const int group : groups_of_interest(inputs)) {
     if (views.size() >= limit) break;
     try {
       std::optional<ModelView> view = load_view(inputs, group);
       if (!view) continue;
-      if (view->learned[0].rows() > kManyTokens) limit = std::min<std::size_t>(limit, 2);
+      if (view->learned[0].rows() > kManyTokens) limit = std::min(limit, kModelsOfManyTokens);
       views.push_back(std::move(*view));
     } catch (const Error& error) {
       missing = error.what();
@@ -236,7 +243,8 @@ std::vector<LegendEntry> token_legend(const Tokens& tokens) {
       legend.push_back({.label = tokens.label(t),
                         .css = category_class(label),
                         .mark = LegendMark::kPoint,
-                        .shape = token_shape(tokens, t)});
+                        .shape = token_shape(tokens, t),
+                        .token_label = label});
     }
   } else if (tokens.is_grid()) {
     for (int r = 0; r < tokens.grid_rows && r < 12; ++r) {

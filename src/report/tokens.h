@@ -1,24 +1,19 @@
 // What a run folder knows of its tokens (dataset.safetensors), and the encoding tables of its models.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "core/matrix.h"
+#include "core/token_info.h"
 #include "report/figure.h"
 #include "report/inputs.h"
 
 namespace locus::report {
 
-struct Tokens {
-  std::vector<std::string> names;  // (T)
-  std::vector<int> labels;         // (T), empty: none
-  std::vector<std::string> label_names;
-  MatrixD coordinates;                    // (T, X), 0 rows: none
-  std::map<std::string, MatrixD> truths;  // (T, T)
-  int grid_rows = 0, grid_cols = 0;       // > 0 when the coordinates are all places of a grid
+// The same, as figures need it: names cut to a readable length, and only parts that fit the model.
+struct Tokens : TokenInfo {
+  int grid_rows = 0, grid_cols = 0;  // > 0 on a grid of two axes
 
   bool is_grid() const { return grid_rows > 0; }
   std::string name(int token) const;   // "row 2 column 3" or "token 7"
@@ -44,7 +39,14 @@ struct ModelView {
 // kManyTokens tokens fewer are taken, because their pictures are large. `missing` says why when there is none.
 std::vector<ModelView> representative_models(const Inputs& inputs, std::size_t limit, std::string& missing);
 
+// Settings in the order in which a reader wants to see them: the best learned one, of which the answer speaks, comes first.
+std::vector<int> groups_of_interest(const Inputs& inputs);
+
+// Communities of the learned encoding by layer, of analysis/networks.npz; empty when they were not searched.
+std::vector<std::vector<int>> load_communities(const Run& run, std::ptrdiff_t tokens);
+
 inline constexpr std::ptrdiff_t kManyTokens = 100;
+inline constexpr std::size_t kModelsOfManyTokens = 3;
 
 // Tokens sorted by label (or as they are), and colour strips: label, or grid row and column.
 std::vector<int> token_order(const Tokens& tokens, std::ptrdiff_t count);

@@ -1,11 +1,13 @@
 #include "run/analysis_files.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
 #include "core/error.h"
+#include "core/json.h"
 #include "io/file.h"
+#include "run/files.h"
 #include "run/layout.h"
 
 namespace locus {
@@ -13,7 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_at(const nlohmann::json& json, const char* key) {
+constexpr std::uint64_t kMaxResultBytes = std::uint64_t{256} << 20;
+constexpr const char* kResultSuffix = ".json";
+
+std::string text_at(const Json& json, const char* key) {
   const auto it = json.find(key);
   return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
 }
@@ -22,7 +27,7 @@ AnalysisCheck unverified(const std::string& why) {
   return {AnalysisAge::kUnverified, why + "; run `locus analyze` again to be sure"};
 }
 
-AnalysisCheck check_state(const nlohmann::json& then, const ModelState& now) {
+AnalysisCheck check_state(const Json& then, const ModelState& now) {
   if (!then.is_object() || text_at(then, "sha256").empty())
     return unverified("unverified: made before analyses recorded the model they look at");
   if (now.sha256.empty()) return unverified("unverified: the model it was made of is no longer in the folder");
@@ -37,11 +42,11 @@ AnalysisCheck check_state(const nlohmann::json& then, const ModelState& now) {
 }
 
 // The worst of several runs in their folders.
-AnalysisCheck check_several(const nlohmann::json& states) {
+AnalysisCheck check_several(const Json& states) {
   AnalysisCheck worst;
-  for (const nlohmann::json& then : states) {
+  for (const Json& then : states) {
     const std::string run = then.is_object() ? text_at(then, "run") : "";
-    AnalysisCheck check = is_run_directory(run) ? check_state(then, model_state(fs::path(run)))
+    AnalysisCheck check = is_run_directory(run) ? check_state(then, RunReader(run).model_state())
                                                 : unverified("unverified: a run that it was made of is not where it was");
     if (check.age <= worst.age) continue;
     check.note = run + ": " + check.note;
@@ -52,25 +57,8 @@ AnalysisCheck check_several(const nlohmann::json& states) {
 
 }  // namespace
 
-ModelState model_state(const RunRecord& record) {
-  ModelState state;
-  state.config_hash = record.config_hash;
-  state.data_hash = record.data_hash;
-  const ModelEntry* const model = record.best_model();
-  if (model == nullptr) return state;
-  state.model = model->name;
-  if (model->kind == ModelEntry::Kind::kCheckpoint) state.step = model->number;
-  if (model->kind == ModelEntry::Kind::kFinal && record.summary) state.step = record.summary->steps;
-  std::error_code code;
-  const fs::path file = model->path / run_files::kModel;
-  if (fs::is_regular_file(file, code)) state.sha256 = file_sha256(file);
-  return state;
-}
-
-ModelState model_state(const fs::path& run) { return model_state(read_run(run)); }
-
-nlohmann::ordered_json to_json(const ModelState& state) {
-  nlohmann::ordered_json json;
+Json to_json(const ModelState& state) {
+  Json json;
   json["config_hash"] = state.config_hash;
   json["data_hash"] = state.data_hash;
   json["model"] = state.model;
@@ -79,30 +67,58 @@ nlohmann::ordered_json to_json(const ModelState& state) {
   return json;
 }
 
-nlohmann::ordered_json to_json(const ModelState& state, const fs::path& run) {
-  nlohmann::ordered_json json = to_json(state);
+Json to_json(const ModelState& state, const fs::path& run) {
+  Json json = to_json(state);
   json["run"] = run.string();
   return json;
 }
 
-AnalysisCheck check_analysis(const nlohmann::json& analysis, const ModelState& now) {
+AnalysisCheck check_analysis(const Json& analysis, const ModelState& now) {
   const auto then = analysis.find(kMadeOf);
-  AnalysisCheck check = check_state(then == analysis.end() ? nlohmann::json() : *then, now);
+  AnalysisCheck check = check_state(then == analysis.end() ? Json() : *then, now);
   if (check.age != AnalysisAge::kCurrent) return check;
   const auto with = then->find(kMadeWith);
   return with == then->end() ? check : check_several(*with);
 }
 
-AnalysisCheck check_analysis_in(const fs::path& folder, const nlohmann::json& analysis) {
+AnalysisCheck check_analysis_in(const fs::path& folder, const Json& analysis) {
   const auto then = analysis.find(kMadeOf);
   if (then != analysis.end() && then->is_array()) return check_several(*then);
-  return check_analysis(analysis, is_run_directory(folder) ? model_state(folder) : ModelState());
+  return check_analysis(analysis, is_run_directory(folder) ? RunReader(folder).model_state() : ModelState());
 }
 
-fs::path analysis_folder(const fs::path& folder) { return folder / "analysis"; }
+std::optional<StoredAnalysis> stored_analysis(const RunReader& run, const std::string& name) {
+  const fs::path file = analysis_file(run.path(), name);
+  std::error_code code;
+  if (!fs::exists(file, code)) return std::nullopt;
+  StoredAnalysis stored;
+  stored.json = read_analysis_file(file);
+  stored.check = check_analysis(stored.json, run.model_state());
+  stored.available = stored.json.value("available", false);
+  return stored;
+}
+
+Json read_analysis_file(const fs::path& file) {
+  Json json = Json::parse(read_text_file(file, kMaxResultBytes));
+  if (json.is_object()) return json;
+  throw IoError({.what = "not a result of an analysis", .where = file.string(), .hint = "run locus analyze again"});
+}
+
+std::vector<std::string> analysis_names(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code code;
+  for (fs::directory_iterator it(analysis_folder(folder), code), end; !code && it != end; it.increment(code)) {
+    if (it->path().extension() == kResultSuffix && !is_temporary_name(it->path().filename().string()))
+      names.push_back(it->path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+fs::path analysis_folder(const fs::path& folder) { return folder / run_files::kAnalysis; }
 
 fs::path analysis_file(const fs::path& folder, const std::string& name) {
-  return analysis_folder(folder) / (name + ".json");
+  return analysis_folder(folder) / (name + kResultSuffix);
 }
 
 }  // namespace locus

@@ -1,12 +1,12 @@
 #include "run/checkpoint.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "core/hash.h"
+#include "core/json.h"
 #include "io/file.h"
 #include "run/files.h"
 #include "run/layout.h"
@@ -26,9 +26,7 @@ constexpr const char* kRowsKey = "run.metrics_rows";
 constexpr const char* kCsvKey = "run.metrics_csv_bytes";
 constexpr const char* kCsvHashKey = "run.metrics_csv_sha256";
 
-bool is_object_text(const std::string& text) {
-  return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false).is_object();
-}
+bool is_object_text(const std::string& text) { return Json::parse(text).is_object(); }
 
 // "pt" is what PyTorch's own loaders look for.
 const TensorMetadata kModelMetadata = {{"format", "pt"}};
@@ -59,7 +57,7 @@ std::string stamp_of(const TensorFile& state, const char* key) {
   return it == state.metadata.end() ? "nothing" : it->second;
 }
 
-void require_stamp(const TensorFile& state, const char* key, const std::string& expected, const char* what) {
+void require_stamp(const TensorFile& state, const char* key, const std::string& expected, const std::string& what) {
   const std::string got = stamp_of(state, key);
   if (got != expected) throw_unusable(state.source, what, got, expected);
 }
@@ -110,8 +108,10 @@ LoadedCheckpoint read_checkpoint(const fs::path& folder, const IdentityHashes& h
 
   const fs::path model_path = folder / run_files::kModel;
   loaded.model = {model_path, read_own(model_path), read_text_file(folder / run_files::kModelConfig)};
-  require_stamp(state, kModelKey, file_sha256(model_path), "model.safetensors and state.safetensors do not belong together");
-  require_stamp(state, kConfigKey, sha256_hex(loaded.model.config_json), "config.json was altered");
+  require_stamp(state, kModelKey, file_sha256(model_path),
+                fmt::format("{} and {} do not belong together", run_files::kModel, run_files::kState));
+  require_stamp(state, kConfigKey, sha256_hex(loaded.model.config_json),
+                fmt::format("{} was altered", run_files::kModelConfig));
   for (const auto& [key, value] : state.metadata) {
     if (!key.starts_with(kPrefix)) loaded.metadata[key] = value;
   }
@@ -126,7 +126,7 @@ LoadedModel load_model_file(const fs::path& path) {
   if (folder && !fs::exists(model.path, code)) {
     throw IoError({.what = "no model in this folder",
                    .where = path.string(),
-                   .expected = "a file model.safetensors",
+                   .expected = fmt::format("a file {}", run_files::kModel),
                    .hint = "give init, final, a snapshot or a checkpoint of a run, or a .safetensors file"});
   }
   model.tensors = read_safetensors(model.path);

@@ -1,16 +1,32 @@
 #include "run/layout.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
-#include <cmath>
 #include <ctime>
-#include <limits>
-#include <nlohmann/json.hpp>
-
-#include "core/text.h"
 
 namespace locus {
+namespace {
+
+bool is_below(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && path.substr(folder.size()).starts_with('/');
+}
+
+}  // namespace
+
+std::string snapshot_model(std::int64_t epoch) { return fmt::format("{}/{}", run_files::kSnapshots, epoch); }
+
+bool is_snapshot(std::string_view model) { return is_below(model, run_files::kSnapshots); }
+
+bool is_checkpoint(std::string_view model) { return is_below(model, run_files::kCheckpoints); }
+
+std::filesystem::path sweep_of(const std::filesystem::path& run) {
+  const std::filesystem::path cells = run.parent_path();
+  std::error_code code;
+  const bool in_sweep =
+      cells.filename() == sweep_files::kCells && std::filesystem::exists(cells.parent_path() / sweep_files::kPlans, code);
+  return in_sweep ? cells.parent_path() : std::filesystem::path();
+}
 
 std::string checkpoint_name(std::int64_t step) { return fmt::format("{:010}", step); }
 
@@ -20,41 +36,6 @@ std::optional<std::int64_t> number_of_name(std::string_view name) {
   const bool whole = result.ec == std::errc() && result.ptr == name.data() + name.size();
   if (!whole || number < 0 || name.front() == '-') return std::nullopt;
   return number;
-}
-
-std::string json_number(double value) {
-  if (!std::isfinite(value)) return '"' + shortest(value) + '"';
-  // "-0" alone would be read back as the integer 0.
-  return value == 0 && std::signbit(value) ? "-0.0" : shortest(value);
-}
-
-nlohmann::json json_value(double value) {
-  if (std::isfinite(value)) return value;
-  return shortest(value);
-}
-
-std::optional<double> number_of_json(const nlohmann::json& value) {
-  if (value.is_number()) return value.get<double>();
-  if (!value.is_string()) return std::nullopt;
-  const auto& text = value.get_ref<const std::string&>();
-  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "inf") return std::numeric_limits<double>::infinity();
-  if (text == "-inf") return -std::numeric_limits<double>::infinity();
-  return std::nullopt;
-}
-
-std::string json_text(std::string_view text) {
-  return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
 }
 
 std::string utc_now() {

@@ -1,17 +1,18 @@
 #include "run/manifest.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "config/load.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/isa.h"
+#include "core/json.h"
+#include "io/codec.h"
 #include "io/file.h"
+#include "io/temporary.h"
 #include "run/build_info.h"
 #include "run/layout.h"
 #include "run/run_directory.h"
@@ -19,7 +20,6 @@
 namespace locus {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr std::uint64_t kMaxTextBytes = std::uint64_t{256} << 20;
 
 // The part that every start of a process adds anew.
@@ -40,7 +40,7 @@ void add_start(Json& json, const RunIdentity& identity) {
 // Tells runs of one configuration apart, such as cells that differ in their stop rules only.
 std::string fresh_run_id(const RunIdentity& identity) {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
-  return sha256_hex(fmt::format("{} {} {} {}", identity.hashes.current, now, host_info().host, ::getpid())).substr(0, 16);
+  return sha256_hex(fmt::format("{} {} {} {}", identity.hashes.current, now, host_info().host, random_hex())).substr(0, 16);
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Json make_manifest(const RunIdentity& identity) {
   json["signature"] = identity.signature.hash;
   json["run_id"] = fresh_run_id(identity);
   add_start(json, identity);
-  json["study"] = kStudyNames[static_cast<std::size_t>(identity.config.study)];
+  json["study"] = identity.config.study;
   json["data"] = identity.data;
   json["preprocessing"] = identity.preprocessing;
   json["parameters"] = Json::array();
@@ -81,11 +81,11 @@ void note_resume(Json& manifest, const RunIdentity& identity) {
 }
 
 void write_manifest(const std::filesystem::path& file, const Json& manifest) {
-  write_file_atomic(file, manifest.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_file_atomic(file, manifest.dump(2) + "\n");
 }
 
 Json read_manifest(const std::filesystem::path& file) {
-  Json json = Json::parse(read_text_file(file, kMaxTextBytes), nullptr, /*allow_exceptions=*/false);
+  Json json = Json::parse(read_text_file(file, kMaxTextBytes));
   if (!json.is_object() || manifest_text(json, "config_hash").empty()) {
     throw IoError({.what = "damaged, or not the manifest of a run", .where = file.string()});
   }

@@ -2,24 +2,24 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "config/run_config.h"
+#include "core/json.h"
 
 namespace locus {
 
 struct RunIdentity;
 
-nlohmann::ordered_json make_manifest(const RunIdentity& identity);
+Json make_manifest(const RunIdentity& identity);
 
 // Adds an entry to the list `resumed`.
-void note_resume(nlohmann::ordered_json& manifest, const RunIdentity& identity);
+void note_resume(Json& manifest, const RunIdentity& identity);
 
-void write_manifest(const std::filesystem::path& file, const nlohmann::ordered_json& manifest);
-nlohmann::ordered_json read_manifest(const std::filesystem::path& file);             // IoError
-std::string manifest_text(const nlohmann::ordered_json& manifest, const char* key);  // "" when absent or no text
+void write_manifest(const std::filesystem::path& file, const Json& manifest);
+Json read_manifest(const std::filesystem::path& file);             // IoError
+std::string manifest_text(const Json& manifest, const char* key);  // "" when absent or no text
 
 RunConfig read_config_file(const std::filesystem::path& file);  // IoError or ConfigError
 

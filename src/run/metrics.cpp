@@ -1,13 +1,15 @@
 #include "run/metrics.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <fstream>
 #include <set>
 
 #include "core/error.h"
+#include "core/json.h"
 #include "core/text.h"
+#include "io/codec.h"
 #include "io/file.h"
 #include "run/layout.h"
 
@@ -15,8 +17,10 @@ namespace locus {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
+constexpr std::uint64_t kMaxMetricsBytes = std::uint64_t{256} << 20;
+constexpr std::size_t kProblemsNamed = 5;
+constexpr std::int64_t kTailBytes = std::int64_t{16} << 10;
 constexpr std::string_view kReserved[] = {"epoch", "step", "seconds", "lr", "grad_norm"};
 
 bool is_reserved(std::string_view key) {
@@ -33,7 +37,7 @@ void check_row(const MetricRow& row) {
 double number_at(const Json& object, const char* key) {
   const auto it = object.find(key);
   if (it == object.end()) throw IoError({.what = fmt::format("'{}' is missing", key)});
-  const auto number = number_of_json(nlohmann::json(*it));
+  const auto number = number_of_json(*it);
   if (!number) throw IoError({.what = fmt::format("'{}' is no number", key)});
   return *number;
 }
@@ -46,15 +50,21 @@ std::int64_t count_at(const Json& object, const char* key) {
   return it->get<std::int64_t>();
 }
 
-MetricRow parse_row(std::string_view line) {
-  const Json object = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+// What a run writes has all of the first five; a line from elsewhere is read without times and rates, too.
+enum class Need { kAll, kPlace };
+
+MetricRow parse_row(std::string_view line, Need need = Need::kAll) {
+  const Json object = Json::parse(line);
   if (!object.is_object()) throw IoError({.what = "no JSON object"});
+  const auto measured = [&](const char* key) {
+    return need == Need::kAll || object.contains(key) ? number_at(object, key) : std::numeric_limits<double>::quiet_NaN();
+  };
   MetricRow row;
   row.epoch = count_at(object, "epoch");
   row.step = count_at(object, "step");
-  row.seconds = number_at(object, "seconds");
-  row.lr = number_at(object, "lr");
-  row.grad_norm = number_at(object, "grad_norm");
+  row.seconds = measured("seconds");
+  row.lr = measured("lr");
+  row.grad_norm = measured("grad_norm");
   for (const auto& [key, value] : object.items()) {
     if (!is_reserved(key)) row.values.emplace_back(key, number_at(object, key.c_str()));
   }
@@ -104,9 +114,9 @@ std::string first_difference(std::string_view a, std::string_view b) {
   const std::vector<std::string> y = split(b, '\n');
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (i >= y.size() || x[i] != y[i])
-      return fmt::format("\"{}\" where metrics.csv has \"{}\"", x[i], i < y.size() ? y[i] : "");
+      return fmt::format("\"{}\" where {} has \"{}\"", x[i], run_files::kMetricsCsv, i < y.size() ? y[i] : "");
   }
-  return "fewer rows than metrics.csv";
+  return fmt::format("fewer rows than {}", run_files::kMetricsCsv);
 }
 
 }  // namespace
@@ -173,7 +183,7 @@ MetricsPosition MetricsWriter::position() const {
   return {rows_, static_cast<std::int64_t>(csv_.size()), hash.hex()};
 }
 
-double MetricsWriter::truncate(const MetricsPosition& position) {
+MetricsWriter::Cut MetricsWriter::plan_cut(const MetricsPosition& position) const {
   LOCUS_CHECK(position.rows >= 0 && position.csv_bytes >= 0, "a position is not negative");
   const std::string text = read_text_file(jsonl_.path());
   const std::size_t length = length_of_lines(text, position.rows);
@@ -187,27 +197,40 @@ double MetricsWriter::truncate(const MetricsPosition& position) {
   const auto csv_length = static_cast<std::size_t>(position.csv_bytes);
   const std::string_view csv_kept = std::string_view(csv).substr(0, csv_length);
   const std::string from_json = csv_of_lines(kept, jsonl_.path());
-  note_.clear();
+  Cut cut;
   bool csv_is_good = csv.size() >= csv_length && (csv_length == 0 ? position.rows == 0 : csv_kept.back() == '\n');
   if (!position.csv_sha256.empty()) {
     csv_is_good = csv_is_good && sha256_hex(csv_kept) == position.csv_sha256;
     if (sha256_hex(from_json) != position.csv_sha256) {
-      throw_unlike_checkpoint(jsonl_.path(), "the rows of the metrics are not those that were written",
-                              csv_is_good ? first_difference(from_json, csv_kept) : "metrics.csv is damaged, too");
+      throw_unlike_checkpoint(
+          jsonl_.path(), "the rows of the metrics are not those that were written",
+          csv_is_good ? first_difference(from_json, csv_kept) : fmt::format("{} is damaged, too", run_files::kMetricsCsv));
     }
   } else if (csv_is_good && from_json != csv_kept) {
-    throw_unlike_checkpoint(jsonl_.path(), "metrics.jsonl and metrics.csv do not say the same",
+    throw_unlike_checkpoint(jsonl_.path(),
+                            fmt::format("{} and {} do not say the same", run_files::kMetricsJsonl, run_files::kMetricsCsv),
                             first_difference(from_json, csv_kept));
   } else if (position.rows > 0) {
-    note_ = "the metrics so far are unverified: the checkpoint is from before their checksum was recorded";
+    cut.note = "the metrics so far are unverified: the checkpoint is from before their checksum was recorded";
   }
-  if (!csv_is_good) note_ = "metrics.csv was damaged and is made again from metrics.jsonl";
-  replace_csv(csv_is_good ? std::string(csv_kept) : from_json);
-  jsonl_.truncate(length);
+  if (!csv_is_good)
+    cut.note = fmt::format("{} was damaged and is made again from {}", run_files::kMetricsCsv, run_files::kMetricsJsonl);
+  cut.csv = csv_is_good ? std::string(csv_kept) : from_json;
+  cut.json_bytes = length;
+  if (position.rows > 0) {
+    const std::size_t last = length_of_lines(kept, position.rows - 1);
+    cut.seconds = parse_row(kept.substr(last, length - last - 1)).seconds;
+  }
+  return cut;
+}
+
+double MetricsWriter::truncate(const MetricsPosition& position) {
+  const Cut cut = plan_cut(position);
+  note_ = cut.note;
+  replace_csv(cut.csv);
+  jsonl_.truncate(cut.json_bytes);
   rows_ = position.rows;
-  if (position.rows == 0) return 0;
-  const std::size_t last = length_of_lines(kept, position.rows - 1);
-  return parse_row(kept.substr(last, length - last - 1)).seconds;
+  return cut.seconds;
 }
 
 void MetricsWriter::replace_csv(const std::string& text) {
@@ -254,27 +277,61 @@ std::vector<std::pair<std::int64_t, double>> MetricsTable::series(std::string_vi
   return points;
 }
 
-MetricsTable read_metrics(const fs::path& jsonl, std::vector<std::string>& problems) {
+MetricsTable read_metrics(const fs::path& jsonl, std::vector<std::string>& problems, std::size_t most) {
   MetricsTable table;
   std::error_code code;
   if (!fs::exists(jsonl, code)) return table;
-  const std::string text = read_text_file(jsonl);
-  std::int64_t number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    ++number;
+  const std::string text = read_text_file(jsonl, kMaxMetricsBytes);
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  std::size_t stride = 1;
+  while (lines / stride > most) stride *= 2;
+  table.evaluations = lines;
+  std::size_t begin = 0;
+  std::size_t bad = 0;
+  for (std::size_t number = 1; number <= lines; ++number) {
     const std::size_t newline = text.find('\n', begin);
-    if (newline == std::string::npos) {
-      problems.push_back(fmt::format("{}: line {} is incomplete and left out", jsonl.string(), number));
-      break;
-    }
-    try {
-      table.rows.push_back(parse_row(std::string_view(text).substr(begin, newline - begin)));
-    } catch (const IoError& e) {
-      problems.push_back(fmt::format("{}: line {} is left out: {}", jsonl.string(), number, e.parts().what));
-    }
+    const std::string_view line = std::string_view(text).substr(begin, newline - begin);
     begin = newline + 1;
+    if ((number - 1) % stride != 0 && number != lines) continue;
+    try {
+      table.rows.push_back(parse_row(line, Need::kPlace));
+    } catch (const IoError& e) {
+      if (++bad <= kProblemsNamed)
+        problems.push_back(fmt::format("{}: line {} is left out: {}", jsonl.string(), number, e.parts().what));
+    }
   }
+  if (bad > kProblemsNamed)
+    problems.push_back(fmt::format("{}: {} more lines are left out", jsonl.string(), bad - kProblemsNamed));
+  if (begin < text.size())
+    problems.push_back(fmt::format("{}: line {} is incomplete and left out", jsonl.string(), lines + 1));
   return table;
+}
+
+std::optional<MetricRow> read_last_metrics(const fs::path& jsonl) {
+  std::error_code code;
+  if (!fs::exists(jsonl, code)) return std::nullopt;
+  require_regular_file(jsonl);
+  std::ifstream file(jsonl, std::ios::binary | std::ios::ate);
+  const auto size = static_cast<std::int64_t>(file.tellg());
+  for (std::int64_t part = kTailBytes; size > 0; part *= 16) {
+    const std::int64_t start = std::max<std::int64_t>(0, size - part);
+    std::string text(static_cast<std::size_t>(size - start), '\0');
+    file.seekg(start);
+    if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) return std::nullopt;
+    // The first line is whole where the file begins or a line ends before it.
+    for (std::size_t end = text.rfind('\n'); end != std::string::npos && end > 0;) {
+      const std::size_t before = text.rfind('\n', end - 1);
+      if (before == std::string::npos && start > 0) break;
+      const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+      try {
+        return parse_row(std::string_view(text).substr(begin, end - begin), Need::kPlace);
+      } catch (const IoError&) {
+        end = before;
+      }
+    }
+    if (start == 0 || part > static_cast<std::int64_t>(kMaxMetricsBytes)) break;
+  }
+  return std::nullopt;
 }
 
 }  // namespace locus

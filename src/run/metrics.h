@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,10 +58,19 @@ class MetricsWriter {
   // Cuts both files back and returns the `seconds` of the last row kept (0 when none). A CSV that is not as the position
   // says is made again from the JSON lines; IoError when those are not what was written either.
   double truncate(const MetricsPosition& position);
+  void check(const MetricsPosition& position) const { plan_cut(position); }  // throws as truncate() would; changes nothing
   const std::string& note() const { return note_; }  // of the last truncate: what was mended or cannot be checked
   void sync();
 
  private:
+  // What truncate() leaves.
+  struct Cut {
+    std::size_t json_bytes = 0;
+    std::string csv;
+    double seconds = 0;
+    std::string note;
+  };
+  Cut plan_cut(const MetricsPosition& position) const;
   void replace_csv(const std::string& text);
   AppendFile jsonl_;
   AppendFile csv_;
@@ -72,13 +82,18 @@ class MetricsWriter {
 // All rows of a run, for reading.
 struct MetricsTable {
   std::vector<MetricRow> rows;
+  std::size_t evaluations = 0;  // lines of the file; more than rows where these were thinned or left out
 
   std::vector<std::string> names() const;  // of values, in order of first appearance
   std::optional<double> last(std::string_view name) const;
   std::vector<std::pair<std::int64_t, double>> series(std::string_view name) const;  // (epoch, value)
 };
 
-// Reads what can be read; each line that cannot is named in `problems`. A missing file gives an empty table.
-MetricsTable read_metrics(const std::filesystem::path& jsonl, std::vector<std::string>& problems);
+// Reads what can be read; each line that cannot is named in `problems`. A missing file gives an empty table. Where there are
+// more than `most` lines, every 2nd, 4th, ... is read (so runs of one length share their epochs) and always the last.
+MetricsTable read_metrics(const std::filesystem::path& jsonl, std::vector<std::string>& problems,
+                          std::size_t most = std::numeric_limits<std::size_t>::max());
+// The last row that is whole, without reading those before it; nothing when there is none.
+std::optional<MetricRow> read_last_metrics(const std::filesystem::path& jsonl);
 
 }  // namespace locus

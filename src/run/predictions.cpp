@@ -1,28 +1,19 @@
 #include "run/predictions.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
+#include <fmt/core.h>
 
 #include "core/error.h"
 #include "core/text.h"
-#include "run/layout.h"
+#include "io/codec.h"
 
 namespace locus {
 namespace {
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
 }
 
-PredictionsWriter::PredictionsWriter(std::filesystem::path file, PredictionKind kind)
-    : target_(std::move(file)), kind_(kind), file_(temporary_name(target_)) {
+PredictionsWriter::PredictionsWriter(std::filesystem::path file, PredictionKind kind) : kind_(kind), file_(std::move(file)) {
   buffer_ = kind == PredictionKind::kClassification ? "split,index,condition,cluster,label,predicted,correct\n"
                                                     : "split,token,mse\n";
-}
-
-PredictionsWriter::~PredictionsWriter() {
-  if (file_.is_open()) ::unlink(file_.path().c_str());
 }
 
 void PredictionsWriter::add(const ClassPrediction& row) {
@@ -40,18 +31,13 @@ void PredictionsWriter::add(std::string_view split, std::string_view token, doub
 
 void PredictionsWriter::flush_if(bool condition) {
   if (!condition) return;
-  file_.append(buffer_);
+  file_.write(bytes_of(buffer_));
   buffer_.clear();
 }
 
 void PredictionsWriter::finish() {
   flush_if(true);
-  file_.sync();
-  if (std::rename(file_.path().c_str(), target_.c_str()) != 0) {
-    throw_system_error("cannot put the finished file in its place", target_, errno);
-  }
-  file_.close();
-  sync_folder(target_.parent_path());
+  file_.put_in_place();
 }
 
 }  // namespace locus

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "run/files.h"
+#include "io/temporary.h"
 
 namespace locus {
 
@@ -24,19 +24,15 @@ struct ClassPrediction {
 class PredictionsWriter {
  public:
   PredictionsWriter(std::filesystem::path file, PredictionKind kind);
-  ~PredictionsWriter();  // without finish(), nothing is left
-  PredictionsWriter(const PredictionsWriter&) = delete;
-  PredictionsWriter& operator=(const PredictionsWriter&) = delete;
 
   void add(const ClassPrediction& row);
   void add(std::string_view split, std::string_view token, double mse);
-  void finish();
+  void finish();  // without it, nothing is left
 
  private:
   void flush_if(bool condition);
-  std::filesystem::path target_;
   PredictionKind kind_;
-  AppendFile file_;
+  TemporaryFile file_;
   std::string buffer_;
 };
 

@@ -1,13 +1,17 @@
 #include "run/run_directory.h"
 
-#include <fmt/format.h>
+#include <fcntl.h>
+#include <fmt/core.h>
 
-#include <nlohmann/json.hpp>
+#include <chrono>
+#include <thread>
 
 #include "config/load.h"
 #include "core/error.h"
+#include "core/json.h"
 #include "core/text.h"
 #include "io/file.h"
+#include "run/data_folder.h"
 #include "run/layout.h"
 #include "run/manifest.h"
 
@@ -18,6 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOtherOut = "choose another --out";
 constexpr std::size_t kDifferencesShown = 12;
+constexpr int kLockTries = 6;  // a reader that asks is_locked() holds the lock for an instant
+constexpr std::chrono::milliseconds kLockPause{30};
 
 enum class FolderState { kNew, kRun };
 
@@ -62,11 +68,24 @@ void require_space(const fs::path& path, std::uint64_t bytes) {
   throw ConfigError({.what = "the folder holds a run of another configuration",
                      .where = path.string(),
                      .got = join(differences, "; "),
-                     .expected = "the configuration in its config.toml",
+                     .expected = fmt::format("the configuration in its {}", run_files::kConfig),
                      .hint = "choose another --out, or leave these keys as they were"});
 }
 
-// The folder that create_directories(path) would make first; empty when path exists.
+// The keys are the same as far as they can be read, the hash is not.
+[[noreturn]] void refuse_other_identity(const fs::path& path, const RunIdentity& identity, const Json& manifest,
+                                        const std::string& config_problem) {
+  if (!config_problem.empty()) refuse(path, "the folder holds a run of another configuration", config_problem);
+  const std::string stored_data = manifest_text(manifest, "data_hash");
+  if (stored_data == identity.data_hash) {
+    refuse(path, "the folder holds a run of another version of the program, which knew other settings",
+           fmt::format("configuration {} (there: {})", identity.hashes.current, manifest_text(manifest, "config_hash")));
+  }
+  refuse(path, "the folder holds a run of the same configuration with other data",
+         fmt::format("data {} (there: {})", identity.data_hash, stored_data));
+}
+
+// The folder that make_folders(path) would make first; empty when path exists.
 fs::path first_missing(fs::path path) {
   std::error_code code;
   fs::path missing;
@@ -106,6 +125,20 @@ void clean_temporaries(const fs::path& path) {
 
 }  // namespace
 
+Claim take_run_lock(const fs::path& path) {
+  ClaimWatch watch;
+  std::string owner;
+  for (int i = 0; i < kLockTries; ++i) {
+    if (i > 0) std::this_thread::sleep_for(kLockPause);
+    if (std::optional<Claim> claim = Claim::take(path / run_files::kLock, &watch, &owner)) return std::move(*claim);
+  }
+  throw IoError(
+      {.what = fmt::format("another process trains here ({})", owner.empty() ? "unknown process" : owner),
+       .where = path.string(),
+       .hint = "wait for it or stop it, or choose another --out; where it is certain that it runs no more, remove " +
+               (path / run_files::kLock).string()});
+}
+
 void RunDirectory::probe(const fs::path& path, const RunConfig& config, const RunOptions& options) {
   require_name(path);
   const FolderState state = folder_state(path);
@@ -136,12 +169,16 @@ RunDirectory RunDirectory::open_for_training(const fs::path& path, const RunIden
   run.hashes_ = identity.hashes;
   run.data_hash_ = identity.data_hash;
   run.signature_ = identity.signature.hash;
+  run.began_ = utc_now();
   const fs::path made = first_missing(path);
   bool starting = false;
   try {
     ensure_writable_directory(path);
-    run.lock_ = RunLock(path / run_files::kLock);
-    if (!run.lock_.held()) run.warnings_.push_back("the file system cannot lock: see that no other process trains here");
+    run.lock_ = take_run_lock(path);
+    if (run.lock_.kind() == ClaimKind::kLease)
+      run.warnings_.push_back(claim_method(path).reason + "; this run is claimed by a lease, the file lock");
+    remove_live_state(path);  // of a process that was killed
+    run.folder_ = open_path(path, O_RDONLY | O_DIRECTORY);
     starting = folder_state(path) == FolderState::kNew;
     clean_temporaries(path);
     if (starting) {
@@ -161,7 +198,8 @@ RunDirectory RunDirectory::open_for_training(const fs::path& path, const RunIden
 void RunDirectory::start(const RunIdentity& identity) {
   // In this order: folder_state() knows a start that was cut off by what stands there without a manifest.
   write_file_atomic(path_ / run_files::kConfig, to_toml(identity.config));
-  const nlohmann::ordered_json manifest = make_manifest(identity);
+  Json manifest = make_manifest(identity);
+  manifest["folder"] = working_folder(path_);
   run_id_ = manifest_text(manifest, "run_id");
   write_manifest(path_ / run_files::kManifest, manifest);
   metrics_ = MetricsWriter(path_);
@@ -173,7 +211,7 @@ void RunDirectory::resume(const RunIdentity& identity) {
   const fs::path config_path = path_ / run_files::kConfig;
   std::string manifest_problem;
   std::string config_problem;
-  nlohmann::ordered_json manifest;
+  Json manifest;
   std::vector<std::string> differences;
   try {
     manifest = read_manifest(manifest_path);
@@ -181,7 +219,9 @@ void RunDirectory::resume(const RunIdentity& identity) {
     manifest_problem = one_line(e);
   }
   try {
-    differences = identity_differences(identity.config, read_config_file(config_path));
+    const RunConfig there = read_config_file(config_path);
+    differences = identity_differences(identity.config, there);
+    same_stop_rules_ = identity.config.stop == there.stop;
   } catch (const Error& e) {
     config_problem = one_line(e);
   }
@@ -192,14 +232,7 @@ void RunDirectory::resume(const RunIdentity& identity) {
   }
   if (!differences.empty()) refuse_other_config(path_, std::move(differences));
   if (manifest_problem.empty() && !identity.hashes.knows(stored_hash)) {
-    if (!config_problem.empty()) refuse(path_, "the folder holds a run of another configuration", config_problem);
-    const std::string stored_data = manifest_text(manifest, "data_hash");
-    if (stored_data == identity.data_hash) {
-      refuse(path_, "the folder holds a run of another version of the program, which knew other settings",
-             fmt::format("configuration {} (there: {})", identity.hashes.current, stored_hash));
-    }
-    refuse(path_, "the folder holds a run of the same configuration with other data",
-           fmt::format("data {} (there: {})", identity.data_hash, stored_data));
+    refuse_other_identity(path_, identity, manifest, config_problem);
   }
   if (!manifest_problem.empty()) {
     warnings_.push_back(manifest_problem + "; it was written anew");
@@ -215,36 +248,83 @@ void RunDirectory::resume(const RunIdentity& identity) {
         identity.signature.hash, before));
   }
   note_resume(manifest, identity);
+  manifest["folder"] = working_folder(path_);
   run_id_ = manifest_text(manifest, "run_id");
-  write_manifest(manifest_path, manifest);
-  write_file_atomic(config_path, to_toml(identity.config));
+  manifest_ = std::move(manifest);
+  config_text_ = to_toml(identity.config);
+  begun_ = false;
   metrics_ = MetricsWriter(path_);
   log_ = AppendFile(path_ / run_files::kLog);
-  std::error_code code;
-  summary_is_stale_ = fs::exists(path_ / run_files::kSummary, code);
+  try {
+    if (std::error_code code; fs::exists(path_ / run_files::kSummary, code)) earlier_end_ = read_run_summary(path_);
+  } catch (const IoError& e) {
+    warnings_.push_back(one_line(e));  // begin() removes it
+  }
   resumed_ = true;
 }
 
-void RunDirectory::append_metrics(const MetricRow& row) {
-  // The run goes beyond the end that an earlier summary tells of.
-  if (summary_is_stale_) {
-    std::error_code code;
-    fs::remove(path_ / run_files::kSummary, code);
-    summary_is_stale_ = false;
+void RunDirectory::begin(std::int64_t step, bool trains_on) {
+  if (begun_) return;
+  begun_ = true;
+  require_in_place();
+  const bool stands = earlier_end_ && earlier_end_->is_complete() && earlier_end_->steps == step && !trains_on;
+  if (!stands && remove_file(path_ / run_files::kSummary)) sync_folder(path_);
+  write_manifest(path_ / run_files::kManifest, manifest_);
+  write_file_atomic(path_ / run_files::kConfig, config_text_);
+}
+
+// A folder that was moved or removed must not come back under its old name with a part of the run in it. One that was
+// emptied is told by its manifest.
+void RunDirectory::require_in_place() const {
+  std::error_code code;
+  const bool here = is_at(folder_, path_);
+  if (here && (!begun_ || fs::exists(path_ / run_files::kManifest, code))) return;
+  if (here) {
+    throw IoError({.what = "files of the run were removed while it was trained",
+                   .where = (path_ / run_files::kManifest).string(),
+                   .hint = "nothing can be made of what is left: remove the folder and train again"});
   }
-  metrics_.append(row);
+  const fs::path now = fs::read_symlink(fmt::format("/proc/self/fd/{}", folder_.get()), code);
+  throw IoError({.what = "the folder of the run was moved, removed or replaced while it was trained",
+                 .where = path_.string(),
+                 .got = code ? "" : "it is now " + now.string(),
+                 .hint = "train again with --out as the folder is called now: the run goes on from its last checkpoint"});
+}
+
+template <class Write>
+void RunDirectory::write_in_place(const Write& write) const {
+  require_in_place();
+  try {
+    write();
+  } catch (const IoError&) {
+    require_in_place();  // that is the reason then
+    throw;
+  }
+  require_in_place();
+}
+
+void RunDirectory::append_metrics(const MetricRow& row) {
+  begin(-1, true);
+  write_in_place([&] { metrics_.append(row); });
 }
 
 void RunDirectory::save_checkpoint(const Checkpoint& checkpoint) {
-  // The checkpoint refers to rows of the metrics: they must be on the disk before it is.
-  metrics_.sync();
+  begin(-1, true);
   const fs::path folder = path_ / run_files::kCheckpoints;
-  write_checkpoint(folder / checkpoint_name(checkpoint.step), checkpoint, {config_hash_, metrics_.position()});
+  write_in_place([&] {
+    // The checkpoint refers to rows of the metrics: they must be on the disk before it is.
+    metrics_.sync();
+    write_checkpoint(folder / checkpoint_name(checkpoint.step), checkpoint, {config_hash_, metrics_.position()});
+  });
   damaged_.erase(checkpoint.step);
+  remove_old_checkpoints(checkpoint.step);
+}
+
+void RunDirectory::remove_old_checkpoints(std::int64_t newest) {
   int kept = 0;
-  for (const CheckpointEntry& entry : list_checkpoints(folder)) {
+  for (const CheckpointEntry& entry : list_checkpoints(path_ / run_files::kCheckpoints)) {
     // Later steps are those that could not be used when the run went on from an earlier one.
-    const bool good = entry.step <= checkpoint.step && damaged_.count(entry.step) == 0;
+    const bool good = entry.step <= newest && damaged_.count(entry.step) == 0;
     if (good && kept < keep_checkpoints_) {
       ++kept;
     } else {
@@ -273,10 +353,10 @@ CheckpointSearch RunDirectory::load_latest_checkpoint() {
 }
 
 void RunDirectory::save_model(const std::string& name, const ModelFiles& model) {
-  const bool snapshot = name.starts_with("snapshots/") && name.find('/') + 1 < name.size() &&
-                        name.find('/') == name.rfind('/') && name.find("/.") == std::string::npos;
+  const bool snapshot = is_snapshot(name) && name.find('/') + 1 < name.size() && name.find('/') == name.rfind('/') &&
+                        name.find("/.") == std::string::npos;
   LOCUS_CHECK(name == run_files::kInit || name == run_files::kFinal || snapshot, "unknown place for a model: " + name);
-  write_model(path_ / name, model);
+  write_in_place([&] { write_model(path_ / name, model); });
 }
 
 void RunDirectory::write_summary(const Summary& summary) {
@@ -285,12 +365,22 @@ void RunDirectory::write_summary(const Summary& summary) {
   complete.data_hash = data_hash_;
   complete.signature = signature_;
   complete.run_id = run_id_;
+  require_in_place();
   complete.metrics_sha256 = file_sha256(path_ / run_files::kMetricsJsonl);
-  write_summary_file(path_ / run_files::kSummary, complete);
-  summary_is_stale_ = false;
+  begin(summary.steps, false);
+  // Beside a checkpoint of a later step, one that could not be used, this end would look like an earlier one.
+  if (summary.is_complete()) remove_old_checkpoints(summary.steps);
+  write_in_place([&] { write_summary_file(path_ / run_files::kSummary, complete); });
+  remove_live_state(path_);
 }
 
-void RunDirectory::write_dataset(const DatasetInfo& info) { write_dataset_info(path_ / run_files::kDataset, info); }
+void RunDirectory::tell_state(const TrainingState& state) {
+  write_in_place([&] { write_live_state(path_, state, began_); });
+}
+
+void RunDirectory::write_dataset(const TokenInfo& info) {
+  write_in_place([&] { write_dataset_info(path_ / run_files::kDataset, info); });
+}
 
 void RunDirectory::log(std::string_view text) {
   const std::string now = utc_now();

@@ -1,17 +1,19 @@
 #include "run/run_summary.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/json.h"
+#include "io/codec.h"
 #include "io/file.h"
+#include "run/checkpoint.h"
 #include "run/layout.h"
 #include "run/manifest.h"
 
 namespace locus {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string text_at(const Json& json, const char* key) {
   const auto it = json.find(key);
@@ -51,11 +53,11 @@ void write_summary_file(const std::filesystem::path& file, const Summary& summar
     LOCUS_CHECK(!json.contains(key), "summary key is taken: " + key);
     json[key] = json_value(value);
   }
-  write_file_atomic(file, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_file_atomic(file, json.dump(2) + "\n");
 }
 
 Summary read_summary_file(const std::filesystem::path& file) {
-  const Json json = Json::parse(read_text_file(file), nullptr, /*allow_exceptions=*/false);
+  const Json json = Json::parse(read_text_file(file));
   if (!json.is_object()) throw IoError({.what = "not a JSON object", .where = file.string()});
   Summary summary;
   const std::string status = text_at(json, "status");
@@ -71,7 +73,7 @@ Summary read_summary_file(const std::filesystem::path& file) {
   summary.run_id = text_at(json, "run_id");
   summary.metrics_sha256 = text_at(json, "metrics_sha256");
   for (const auto& [key, value] : json.items()) {
-    const auto number = number_of_json(nlohmann::json(value));
+    const auto number = number_of_json(value);
     if (key == "seconds") {
       summary.seconds = number.value_or(0);
     } else if (number && key != "epochs" && key != "steps" && key.find('.') != std::string::npos) {
@@ -84,6 +86,12 @@ Summary read_summary_file(const std::filesystem::path& file) {
 Summary read_run_summary(const std::filesystem::path& run) {
   const std::filesystem::path file = run / run_files::kSummary;
   Summary summary = read_summary_file(file);
+  const auto checkpoints = list_checkpoints(run / run_files::kCheckpoints);
+  if (!checkpoints.empty() && checkpoints.front().step > summary.steps && summary.status != RunStatus::kInterrupted) {
+    summary.reason =
+        fmt::format("trained on from its end at step {} and cut off after step {}", summary.steps, checkpoints.front().step);
+    summary.status = RunStatus::kInterrupted;
+  }
   Json manifest;
   try {
     manifest = read_manifest(run / run_files::kManifest);

@@ -31,13 +31,15 @@ struct Summary {
   bool verified = false;                                    // by read_run_summary: it is this run's for certain
 
   std::optional<double> find(std::string_view name) const;
+  bool is_complete() const { return status == RunStatus::kFinished || status == RunStatus::kConverged; }
 };
 
 void write_summary_file(const std::filesystem::path& file, const Summary& summary);
 Summary read_summary_file(const std::filesystem::path& file);  // as it stands; IoError
 
 // The summary in a run's folder, checked against the manifest beside it. IoError when it is damaged or that of another run;
-// one from before run_id was recorded is returned unverified.
+// one from before run_id was recorded is returned unverified. Where a checkpoint is of a later step, training went on after
+// that end and was cut off: the status is then kInterrupted.
 Summary read_run_summary(const std::filesystem::path& run);
 
 // A sentence when metrics.jsonl is not what it was when the summary was written, else "".

@@ -35,30 +35,95 @@ double quality(const MatrixD& b, const std::vector<int>& labels) {
 }
 
 // Modules a node can move to: those with members and the first one without, in ascending order.
-void list_targets(const std::vector<int>& sizes, std::vector<int>& targets) {
-  targets.clear();
-  bool has_empty = false;
-  for (std::size_t c = 0; c < sizes.size(); ++c) {
-    if (sizes[c] == 0 && has_empty) continue;
-    has_empty = has_empty || sizes[c] == 0;
-    targets.push_back(static_cast<int>(c));
+class Targets {
+ public:
+  void begin(const std::vector<int>& sizes) {
+    list_.clear();
+    empty_ = -1;
+    for (std::size_t c = 0; c < sizes.size(); ++c) {
+      if (sizes[c] == 0 && empty_ >= 0) continue;
+      if (sizes[c] == 0) empty_ = static_cast<int>(c);
+      list_.push_back(static_cast<int>(c));
+    }
   }
-}
+
+  void filled(const std::vector<int>& sizes) {  // the one without members got one
+    std::size_t c = static_cast<std::size_t>(empty_) + 1;
+    while (c < sizes.size() && sizes[c] > 0) ++c;
+    empty_ = c < sizes.size() ? static_cast<int>(c) : -1;
+    if (empty_ >= 0) list_.insert(std::lower_bound(list_.begin(), list_.end(), empty_), empty_);
+  }
+
+  void emptied(int module) {
+    const int gone = empty_ < 0 ? -1 : std::max(empty_, module);
+    if (gone >= 0) list_.erase(std::lower_bound(list_.begin(), list_.end(), gone));
+    if (empty_ < 0 || module < empty_) empty_ = module;
+  }
+
+  const std::vector<int>& list() const { return list_; }
+
+ private:
+  std::vector<int> list_;
+  int empty_ = -1;  // the first without members; -1: there is none
+};
+
+// Sums of links of every node to every module, in memory that all passes of a start share. As long as module c is node c
+// alone its sums are row c of b, which is symmetric, and are not copied: the first pass then reads along rows.
+class Links {
+ public:
+  explicit Links(const MatrixD& b) : sums_(b.rows(), b.rows()) {}
+
+  void begin(const MatrixD& b, const std::vector<int>& labels) {
+    b_ = &b;
+    sizes_.assign(labels.size(), 0);
+    touched_.assign(labels.size(), 0);
+    bool all_alone = true;
+    for (std::size_t i = 0; i < labels.size(); ++i) all_alone = all_alone && labels[i] == static_cast<int>(i);
+    alone_.assign(labels.size(), all_alone ? 1 : 0);
+    if (all_alone) {
+      std::fill(sizes_.begin(), sizes_.end(), 1);
+    } else {
+      for (std::size_t i = 0; i < labels.size(); ++i) add(i, labels[i], 1);
+    }
+  }
+
+  void add(std::size_t node, int module, double sign) {
+    const auto m = static_cast<std::size_t>(module);
+    const std::size_t n = sizes_.size();
+    double* to = sums_.row(module).data();
+    if (alone_[m] != 0) {
+      std::copy_n(b_->row(module).data(), n, to);
+    } else if (touched_[m] == 0) {
+      std::fill_n(to, n, 0.0);
+    }
+    alone_[m] = 0;
+    touched_[m] = 1;
+    const double* from = b_->row(static_cast<std::ptrdiff_t>(node)).data();
+    for (std::size_t j = 0; j < n; ++j) to[j] += sign * from[j];
+    sizes_[m] += sign > 0 ? 1 : -1;
+  }
+
+  double of(std::size_t node, int module) const {
+    return alone_[static_cast<std::size_t>(module)] != 0 ? (*b_)(static_cast<std::ptrdiff_t>(node), module)
+                                                         : sums_(module, static_cast<std::ptrdiff_t>(node));
+  }
+
+  const std::vector<int>& sizes() const { return sizes_; }
+
+ private:
+  const MatrixD* b_ = nullptr;
+  MatrixD sums_;  // (c, i): sum of b(i, j) over j in module c
+  std::vector<char> alone_, touched_;
+  std::vector<int> sizes_;
+};
 
 // Moves single nodes to their best module, in random order, until none gains. labels within 0..n-1. True when any moved.
-bool move_nodes(const MatrixD& b, std::vector<int>& labels, Rng& rng) {
+bool move_nodes(const MatrixD& b, std::vector<int>& labels, Rng& rng, Links& links) {
   const std::size_t n = labels.size();
-  MatrixD links(b.rows(), b.rows());  // links(c, i): sum of b(i, j) over j in module c
-  std::vector<int> sizes(n, 0);
-  const auto add = [&](std::size_t node, int module, double sign) {
-    const auto from = b.row(static_cast<std::ptrdiff_t>(node));
-    const auto to = links.row(module);
-    for (std::size_t j = 0; j < n; ++j) to[j] += sign * from[j];
-    sizes[static_cast<std::size_t>(module)] += sign > 0 ? 1 : -1;
-  };
-  for (std::size_t i = 0; i < n; ++i) add(i, labels[i], 1);
-  std::vector<int> targets;
-  list_targets(sizes, targets);
+  links.begin(b, labels);
+  const std::vector<int>& sizes = links.sizes();
+  Targets targets;
+  targets.begin(sizes);
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
   bool any = false;
@@ -68,13 +133,13 @@ bool move_nodes(const MatrixD& b, std::vector<int>& labels, Rng& rng) {
     for (std::size_t i : order) {
       const std::ptrdiff_t node = static_cast<std::ptrdiff_t>(i);
       const int own = labels[i];
-      const double stay = links(own, node) - b(node, node);
+      const double stay = links.of(i, own) - b(node, node);
       int best = own;
       double most = kLeastGain;
-      for (int c : targets) {
+      for (int c : targets.list()) {
         if (c == own) continue;
         const bool empty = sizes[static_cast<std::size_t>(c)] == 0;
-        const double gain = (empty ? 0 : links(c, node)) - stay;
+        const double gain = (empty ? 0 : links.of(i, c)) - stay;
         if (gain > most) {
           most = gain;
           best = c;
@@ -82,34 +147,42 @@ bool move_nodes(const MatrixD& b, std::vector<int>& labels, Rng& rng) {
       }
       if (best == own) continue;
       const bool fills = sizes[static_cast<std::size_t>(best)] == 0;
-      add(i, own, -1);
-      add(i, best, 1);
+      links.add(i, own, -1);
+      links.add(i, best, 1);
       labels[i] = best;
-      if (fills || sizes[static_cast<std::size_t>(own)] == 0) list_targets(sizes, targets);
+      if (fills) targets.filled(sizes);
+      if (sizes[static_cast<std::size_t>(own)] == 0) targets.emptied(own);
       moved = any = true;
     }
   }
   return any;
 }
 
+// Every sum goes over its entries row by row.
 MatrixD merge_modules(const MatrixD& b, const std::vector<int>& labels, int count) {
   MatrixD out(count, count);
+  std::vector<std::vector<std::size_t>> members(static_cast<std::size_t>(count));
+  for (std::size_t j = 0; j < labels.size(); ++j) members[static_cast<std::size_t>(labels[j])].push_back(j);
   for (std::ptrdiff_t i = 0; i < b.rows(); ++i) {
-    const auto row = b.row(i);
-    const auto to = out.row(labels[static_cast<std::size_t>(i)]);
-    for (std::size_t j = 0; j < labels.size(); ++j) to[static_cast<std::size_t>(labels[j])] += row[j];
+    const double* row = b.row(i).data();
+    double* to = out.row(labels[static_cast<std::size_t>(i)]).data();
+    for (const auto& list : members) {
+      double sum = *to;
+      for (const std::size_t j : list) sum += row[j];
+      *to++ = sum;
+    }
   }
   return out;
 }
 
 // Merges the modules of `labels` as long as that gains.
-void merge_levels(const MatrixD& b, std::vector<int>& labels, Rng& rng) {
+void merge_levels(const MatrixD& b, std::vector<int>& labels, Rng& rng, Links& links) {
   int count = canonical(labels);
   MatrixD level = merge_modules(b, labels, count);
   while (count > 1) {
     std::vector<int> groups(static_cast<std::size_t>(count));
     std::iota(groups.begin(), groups.end(), 0);
-    if (!move_nodes(level, groups, rng)) return;
+    if (!move_nodes(level, groups, rng, links)) return;
     const int merged = canonical(groups);
     for (int& label : labels) label = groups[static_cast<std::size_t>(label)];
     if (merged == count) return;
@@ -118,13 +191,13 @@ void merge_levels(const MatrixD& b, std::vector<int>& labels, Rng& rng) {
   }
 }
 
-std::vector<int> one_start(const MatrixD& b, Rng rng) {
+std::vector<int> one_start(const MatrixD& b, Rng rng, Links& links) {
   std::vector<int> labels(static_cast<std::size_t>(b.rows()));
   std::iota(labels.begin(), labels.end(), 0);
   double q = quality(b, labels);
   for (;;) {
-    move_nodes(b, labels, rng);
-    merge_levels(b, labels, rng);
+    move_nodes(b, labels, rng, links);
+    merge_levels(b, labels, rng, links);
     const double better = quality(b, labels);
     if (better <= q + kLeastGain) break;
     q = better;
@@ -135,11 +208,14 @@ std::vector<int> one_start(const MatrixD& b, Rng rng) {
 
 std::vector<std::vector<int>> all_starts(const MatrixD& b, const CommunityOptions& options, std::uint64_t round) {
   require_positive(options.starts, "number of starts", "louvain");
-  std::vector<std::vector<int>> out;
-  for (int s = 0; s < options.starts; ++s) {
+  std::vector<std::vector<int>> out(static_cast<std::size_t>(options.starts));
+  ThreadPool alone(1);
+  ThreadPool& workers = options.pool != nullptr ? *options.pool : alone;
+  std::vector<Links> links(static_cast<std::size_t>(workers.threads()), Links(b));
+  workers.run(options.starts, [&](int s, int worker) {
     const std::uint64_t seed = derive_seed(options.seed, "stats/louvain", round * 1000003 + static_cast<std::uint64_t>(s));
-    out.push_back(one_start(b, Rng(seed, "order")));
-  }
+    out[static_cast<std::size_t>(s)] = one_start(b, Rng(seed, "order"), links[static_cast<std::size_t>(worker)]);
+  });
   return out;
 }
 

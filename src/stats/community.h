@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/matrix.h"
+#include "core/parallel.h"
 #include "stats/graph.h"
 
 namespace locus::stats {
@@ -15,8 +16,9 @@ struct CommunityOptions {
   double gamma = 1;  // resolution; larger finds smaller modules
   int starts = 100;
   std::uint64_t seed = 0;
-  double threshold = 0.5;  // consensus: agreement below it counts as none
-  int max_rounds = 50;     // consensus: re-clusterings before giving up
+  double threshold = 0.5;      // consensus: agreement below it counts as none
+  int max_rounds = 50;         // consensus: re-clusterings before giving up
+  ThreadPool* pool = nullptr;  // starts in parallel; the result is the same
 };
 
 struct Communities {

@@ -1,6 +1,7 @@
 // Boost.Math with errors returned as infinities or NaN instead of exceptions.
 #include "stats/distributions.h"
 
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/non_central_t.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -15,15 +16,21 @@ namespace {
 namespace bm = boost::math;
 using Quiet = bm::policies::policy<
     bm::policies::domain_error<bm::policies::ignore_error>, bm::policies::pole_error<bm::policies::ignore_error>,
-    bm::policies::overflow_error<bm::policies::ignore_error>, bm::policies::evaluation_error<bm::policies::ignore_error>>;
+    bm::policies::overflow_error<bm::policies::ignore_error>, bm::policies::evaluation_error<bm::policies::ignore_error>,
+    bm::policies::rounding_error<bm::policies::ignore_error>>;
 using Normal = bm::normal_distribution<double, Quiet>;
 using Student = bm::students_t_distribution<double, Quiet>;
 using NoncentralT = bm::non_central_t_distribution<double, Quiet>;
+using ChiSquared = bm::chi_squared_distribution<double, Quiet>;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+// Beyond it the noncentral t is a scaled chi to 1e-8, and its own sums lose all digits, in the end with an exception.
+constexpr double kLargestT = 1e4;
+
 // The noncentrality at which P(T <= t) = p; the probability falls as noncentrality grows.
 double noncentrality_at(double t, double df, double p) {
+  if (std::abs(t) > kLargestT) return t * std::sqrt(bm::quantile(ChiSquared(df), t > 0 ? 1 - p : p) / df);
   double lo = t - 2, hi = t + 2;
   const auto below = [&](double delta) { return bm::cdf(NoncentralT(df, delta), t); };
   for (double step = 2; below(lo) < p && step < 1e6; step *= 2) lo -= step;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
 
 #include "core/error.h"
@@ -48,9 +47,24 @@ void check_graph(ConstMatD w, std::size_t labels, const char* function) {
   require_same_size(static_cast<std::size_t>(w.rows), labels, function);
 }
 
+// Which of its distinct labels, in ascending order, each node has.
+std::vector<std::size_t> places_of(std::span<const int> labels, std::vector<double>& counts) {
+  std::vector<int> distinct(labels.begin(), labels.end());
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  counts.assign(distinct.size(), 0);
+  std::vector<std::size_t> out;
+  out.reserve(labels.size());
+  for (const int label : labels) {
+    out.push_back(static_cast<std::size_t>(std::lower_bound(distinct.begin(), distinct.end(), label) - distinct.begin()));
+    ++counts[out.back()];
+  }
+  return out;
+}
+
 struct Contingency {
-  std::map<std::pair<int, int>, double> cells;
-  std::map<int, double> a, b;
+  std::vector<double> cells;  // labels of a x labels of b
+  std::vector<double> a, b;
   double n = 0;
 };
 
@@ -59,24 +73,23 @@ Contingency tabulate(std::span<const int> a, std::span<const int> b, const char*
   require_at_least(a.size(), 1, function);
   Contingency table;
   table.n = static_cast<double>(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    ++table.cells[{a[i], b[i]}];
-    ++table.a[a[i]];
-    ++table.b[b[i]];
-  }
+  const std::vector<std::size_t> in_a = places_of(a, table.a), in_b = places_of(b, table.b);
+  table.cells.assign(table.a.size() * table.b.size(), 0);
+  for (std::size_t i = 0; i < a.size(); ++i) ++table.cells[in_a[i] * table.b.size() + in_b[i]];
   return table;
 }
 
-double entropy(const std::map<int, double>& counts, double n) {
+double entropy(const std::vector<double>& counts, double n) {
   double h = 0;
-  for (const auto& [label, count] : counts) h -= count / n * std::log(count / n);
+  for (const double count : counts) h -= count / n * std::log(count / n);
   return h;
 }
 
 double mutual_information(const Contingency& t) {
   double sum = 0;
-  for (const auto& [cell, count] : t.cells) {
-    sum += count / t.n * std::log(t.n * count / (t.a.at(cell.first) * t.b.at(cell.second)));
+  for (std::size_t k = 0; k < t.cells.size(); ++k) {
+    const double count = t.cells[k];
+    if (count > 0) sum += count / t.n * std::log(t.n * count / (t.a[k / t.b.size()] * t.b[k % t.b.size()]));
   }
   return std::max(0.0, sum);
 }
@@ -85,8 +98,8 @@ double mutual_information(const Contingency& t) {
 double expected_information(const Contingency& t) {
   const auto log_factorial = [](double v) { return std::lgamma(v + 1); };
   double sum = 0;
-  for (const auto& [label_a, a] : t.a) {
-    for (const auto& [label_b, b] : t.b) {
+  for (const double a : t.a) {
+    for (const double b : t.b) {
       const double fixed =
           log_factorial(a) + log_factorial(b) + log_factorial(t.n - a) + log_factorial(t.n - b) - log_factorial(t.n);
       for (double k = std::max(1.0, a + b - t.n); k <= std::min(a, b); ++k) {
@@ -144,6 +157,25 @@ WithinBetween within_between(ConstMatD w, std::span<const int> labels) {
   return {ratio(0), ratio(1)};
 }
 
+double WithinSum::operator()(std::span<const int> labels) {
+  require_same_size(labels.size(), static_cast<std::size_t>(w_.rows), "WithinSum");
+  members_.resize(static_cast<std::size_t>(*std::max_element(labels.begin(), labels.end())) + 1);
+  for (auto& list : members_) list.clear();
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    members_[static_cast<std::size_t>(labels[i])].push_back(static_cast<std::ptrdiff_t>(i));
+  }
+  double sum = 0;
+  for (const auto& list : members_) {
+    for (std::size_t a = 1; a < list.size(); ++a) {
+      const double* row = w_.row(list[a]);
+      double of_row = 0;
+      for (std::size_t b = 0; b < a; ++b) of_row += row[list[b]];
+      sum += of_row;
+    }
+  }
+  return sum;
+}
+
 std::optional<double> segregation(ConstMatD w, std::span<const int> labels) {
   constexpr double kLeastWithin = 0.05;
   const WithinBetween m = within_between(w, labels);
@@ -154,9 +186,9 @@ std::optional<double> segregation(ConstMatD w, std::span<const int> labels) {
 double adjusted_rand(std::span<const int> a, std::span<const int> b) {
   const Contingency t = tabulate(a, b, "adjusted_rand");
   double both = 0, in_a = 0, in_b = 0;
-  for (const auto& [cell, count] : t.cells) both += pairs(count);
-  for (const auto& [label, count] : t.a) in_a += pairs(count);
-  for (const auto& [label, count] : t.b) in_b += pairs(count);
+  for (const double count : t.cells) both += pairs(count);
+  for (const double count : t.a) in_a += pairs(count);
+  for (const double count : t.b) in_b += pairs(count);
   const double total = pairs(t.n), expected = total > 0 ? in_a * in_b / total : 0, most = 0.5 * (in_a + in_b);
   return most == expected ? 1 : (both - expected) / (most - expected);
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/matrix.h"
 #include "stats/permutation.h"
@@ -27,6 +28,17 @@ struct WithinBetween {
   double difference() const { return within - between; }
 };
 WithinBetween within_between(ConstMatD w, std::span<const int> labels);
+// Sum of w(i, j) over pairs i < j of equal label, in time that grows with these pairs alone: for permutation tests, where
+// w was checked once and its other sums stay.
+class WithinSum {
+ public:
+  explicit WithinSum(ConstMatD w) : w_(w) {}
+  double operator()(std::span<const int> labels);  // labels 0, 1, ...
+
+ private:
+  ConstMatD w_;
+  std::vector<std::vector<std::ptrdiff_t>> members_;
+};
 // (within - between) / within; empty when within is below 0.05, where the ratio means nothing.
 std::optional<double> segregation(ConstMatD w, std::span<const int> labels);
 

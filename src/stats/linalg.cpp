@@ -2,8 +2,6 @@
 #include "stats/linalg.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "core/symmetric_eigen.h"
 #include "stats/checks.h"
 #include "stats/descriptive.h"
 #include "stats/eigen_map.h"
@@ -18,12 +17,6 @@
 
 namespace locus::stats {
 namespace {
-
-void fix_sign(Eigen::Ref<Eigen::VectorXd> column) {
-  Eigen::Index largest = 0;
-  column.cwiseAbs().maxCoeff(&largest);
-  if (column(largest) < 0) column *= -1;
-}
 
 void require_same_shape(ConstMatD a, ConstMatD b, const char* function) {
   require_same_size(static_cast<std::size_t>(a.rows), static_cast<std::size_t>(b.rows), function);
@@ -67,20 +60,18 @@ Eigen::MatrixXd centred_if(ConstMatD m, bool centre) {
 SymmetricEigen symmetric_eigen(ConstMatD a) {
   require_symmetric(a, "symmetric_eigen");
   require_at_least(static_cast<std::size_t>(a.rows), 1, "symmetric_eigen");
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver{Eigen::MatrixXd(as_eigen(a))};
-  LOCUS_CHECK(solver.info() == Eigen::Success, "eigen decomposition did not converge");
-  Eigen::MatrixXd vectors = solver.eigenvectors().rowwise().reverse();
-  for (Eigen::Index k = 0; k < vectors.cols(); ++k) fix_sign(vectors.col(k));
-  const Eigen::VectorXd values = solver.eigenvalues().reverse();
-  return {{values.data(), values.data() + values.size()}, from_eigen(vectors)};
-}
-
-MatrixD least_squares(ConstMatD a, ConstMatD b) {
-  require_same_size(static_cast<std::size_t>(a.rows), static_cast<std::size_t>(b.rows), "least_squares");
-  require_finite(a, "least_squares");
-  require_finite(b, "least_squares");
-  const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> cod{Eigen::MatrixXd(as_eigen(a))};
-  return from_eigen(Eigen::MatrixXd(cod.solve(Eigen::MatrixXd(as_eigen(b)))));
+  const SymmetricEigenvectors solved = symmetric_eigenvectors(a);
+  SymmetricEigen out{{solved.values.rbegin(), solved.values.rend()}, MatrixD(a.rows, a.cols)};
+  for (std::ptrdiff_t k = 0; k < a.cols; ++k) {
+    const std::ptrdiff_t from = a.cols - 1 - k;
+    double largest = 0;
+    for (std::ptrdiff_t i = 0; i < a.rows; ++i) {
+      const double v = out.vectors(i, k) = solved.vectors(i, from);
+      if (std::abs(v) > std::abs(largest)) largest = v;
+    }
+    for (std::ptrdiff_t i = 0; i < a.rows && largest < 0; ++i) out.vectors(i, k) = -out.vectors(i, k);
+  }
+  return out;
 }
 
 LinearFit ridge(ConstMatD x, ConstMatD y, double lambda) {
@@ -96,13 +87,6 @@ LinearFit ridge(ConstMatD x, ConstMatD y, double lambda) {
                                 : Eigen::MatrixXd(cx.transpose() * solve_ridge(cx * cx.transpose(), cy, lambda, "ridge"));
   const Eigen::RowVectorXd c = my - mx * w;
   return {from_eigen(w), {c.data(), c.data() + c.size()}};
-}
-
-MatrixD ridge_from_covariance(ConstMatD cxx, ConstMatD cxy, double lambda) {
-  require_symmetric(cxx, "ridge_from_covariance");
-  require_same_size(static_cast<std::size_t>(cxx.rows), static_cast<std::size_t>(cxy.rows), "ridge_from_covariance");
-  require_finite(cxy, "ridge_from_covariance");
-  return from_eigen(solve_ridge(as_eigen(cxx), as_eigen(cxy), lambda, "ridge_from_covariance"));
 }
 
 double participation_ratio(std::span<const double> values) {

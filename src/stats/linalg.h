@@ -1,4 +1,4 @@
-// Linear algebra of the analyses on row-major matrices: decompositions, regressions, maps and alignments. Signs are
+// Linear algebra of the analyses on row-major matrices: decompositions, maps and alignments. Signs are
 // fixed (largest entry of a component positive) so that results do not depend on the library behind. NaN is a DataError.
 #pragma once
 
@@ -25,17 +25,12 @@ struct Svd {
 Svd thin_svd(ConstMatD a);
 std::vector<double> singular_values(ConstMatD a);
 
-// x (p x q) of least norm that minimises ||a x - b||_F; a n x p, b n x q.
-MatrixD least_squares(ConstMatD a, ConstMatD b);
-
 struct LinearFit {
   MatrixD weights;                // p x q
   std::vector<double> intercept;  // q
 };
 // Minimises ||y - x w - 1 c^T||^2 + lambda ||w||^2; the intercept is not penalised. lambda > 0, or full column rank.
 LinearFit ridge(ConstMatD x, ConstMatD y, double lambda);
-// w = (cxx + lambda I)^-1 cxy (p x q). With covariances divided by n, lambda is ridge's over n.
-MatrixD ridge_from_covariance(ConstMatD cxx, ConstMatD cxy, double lambda);
 
 // Participation ratio (sum v)^2 / sum v^2 of non-negative eigenvalues; NaN when all are 0.
 double participation_ratio(std::span<const double> values);

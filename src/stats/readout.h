@@ -1,5 +1,5 @@
 // Cross-validated read-out of coordinates or labels from a code: how much of the truth can a simple reader get?
-// Features x are n x p (one row a token), targets n x q or n labels.
+// Features x are n x p (one row per token), targets n x q or n labels.
 #pragma once
 
 #include <cstdint>

@@ -89,17 +89,14 @@ double scheduled_lr(const OptimConfig& c, std::int64_t step) {
 }
 
 Optimizer::Optimizer(const OptimConfig& config, const ParamLayout& layout)
-    : config_(config), layout_(layout), groups_(tensor_groups(config, layout)) {
+    : config_(config), row_(optimizer_row(config.kind)), groups_(tensor_groups(config, layout)) {
   for (std::size_t i = 0; i < layout.slots().size(); ++i) {
     const TensorSlot& s = layout.slots()[i];
     if (!s.trained) continue;
     for (std::int64_t first = 0; first < s.size; first += kPieceFloats)
       pieces_.push_back({i, s.offset + first, std::min(kPieceFloats, s.size - first)});
   }
-  const auto n = static_cast<std::size_t>(layout.floats());
-  const bool adam = config.kind != OptimizerKind::kSgd;
-  if (adam || config.momentum > 0) moment1_ = AlignedBuffer<float>(n);
-  if (adam) moment2_ = AlignedBuffer<float>(n);
+  for (int i = 0; i < row_.states(config); ++i) states_.emplace_back(static_cast<std::size_t>(layout.floats()));
 }
 
 double Optimizer::gradient_norm(const float* grads, ThreadPool* pool) const {
@@ -110,29 +107,15 @@ double Optimizer::gradient_norm(const float* grads, ThreadPool* pool) const {
 }
 
 void Optimizer::update_piece(const Piece& piece, std::int64_t step, float scale, const float* grads, float* params) {
-  const double lr = scheduled_lr(config_, step);
-  const auto t = static_cast<double>(step + 1);
   const TensorGroup& group = groups_[piece.slot];
-  const auto rate = static_cast<float>(lr * group.lr_factor);
-  const auto decay = static_cast<float>(config_.weight_decay * group.decay_factor);
-  float* param = params + piece.offset;
-  const float* gradient = grads + piece.offset;
-  if (config_.kind == OptimizerKind::kSgd) {
-    const kernels::SgdUpdate u{rate, static_cast<float>(config_.momentum), decay, scale, step == 0};
-    kernels::sgd_update(u, param, gradient, config_.momentum > 0 ? moment1_.data() + piece.offset : nullptr, piece.size);
-    return;
-  }
-  kernels::AdamUpdate u;
-  u.lr = rate;
-  u.beta1 = static_cast<float>(config_.beta1);
-  u.beta2 = static_cast<float>(config_.beta2);
-  u.eps = static_cast<float>(config_.eps);
-  u.weight_decay = decay;
-  u.decoupled = config_.kind == OptimizerKind::kAdamW;
-  u.correction1 = 1 - std::pow(config_.beta1, t);
-  u.correction2 = 1 - std::pow(config_.beta2, t);
-  u.gradient_scale = scale;
-  kernels::adam_update(u, {param, gradient, moment1_.data() + piece.offset, moment2_.data() + piece.offset}, piece.size);
+  OptimizerStep here;
+  here.step = step;
+  here.lr = static_cast<float>(scheduled_lr(config_, step) * group.lr_factor);
+  here.weight_decay = static_cast<float>(config_.weight_decay * group.decay_factor);
+  here.gradient_scale = scale;
+  std::vector<float*> states;
+  for (AlignedBuffer<float>& s : states_) states.push_back(s.data() + piece.offset);
+  row_.update(config_, here, {params + piece.offset, grads + piece.offset, states, piece.size});
 }
 
 double Optimizer::update(std::int64_t step, const float* grads, float* params, const std::vector<bool>& skip,

@@ -9,6 +9,7 @@
 #include "core/matrix.h"
 #include "core/parallel.h"
 #include "model/layout.h"
+#include "train/optimizers.h"
 
 namespace locus {
 
@@ -36,9 +37,8 @@ class Optimizer {
 
   double gradient_norm(const float* grads, ThreadPool* pool = nullptr) const;
 
-  // Moments, for checkpoints; empty where the optimiser has none.
-  AlignedBuffer<float>& moment1() { return moment1_; }
-  AlignedBuffer<float>& moment2() { return moment2_; }
+  // What it keeps between steps, for checkpoints: as many arrays as its row says.
+  std::vector<AlignedBuffer<float>>& states() { return states_; }
   const std::vector<TensorGroup>& groups() const { return groups_; }
 
  private:
@@ -50,10 +50,10 @@ class Optimizer {
   void update_piece(const Piece& piece, std::int64_t step, float scale, const float* grads, float* params);
 
   OptimConfig config_;
-  const ParamLayout& layout_;
+  const OptimizerRow& row_;
   std::vector<Piece> pieces_;
   std::vector<TensorGroup> groups_;
-  AlignedBuffer<float> moment1_, moment2_;
+  std::vector<AlignedBuffer<float>> states_;
 };
 
 }  // namespace locus

@@ -1,52 +1,53 @@
-// One training step: a batch in fixed shards, taken by threads in any order, their gradients summed in shard order, so
-// the result is the same for any number of threads.
+// One training step: a batch in fixed shards, taken by threads (and processes) in any order, their gradients summed in shard
+// order, so the result is the same for any number of them.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "core/matrix.h"
 #include "core/parallel.h"
+#include "infer/evaluate.h"
 #include "model/encoder.h"
-#include "train/batches.h"
+#include "train/ranks.h"
 
 namespace locus {
 
-// How a batch is cut: functions of the configuration alone.
+// How a batch is cut: a function of the configuration alone.
 std::int64_t shard_count(const RunConfig& config, std::int64_t tokens);
-std::int64_t microbatch_sequences(const RunConfig& config, std::int64_t tokens);
 
 struct StepResult {
   double loss = 0;
   std::int64_t correct = 0;  // classification
+  bool frozen = false;       // as the leader of several ranks said
+  bool ended = false;        // the leader ended training: there was no step
 };
 
 class StepRunner {
  public:
-  StepRunner(const ModelStructure& structure, ThreadPool& pool);
+  // With a team of several ranks, each has its part of the shards, and all end a step with the same sums.
+  StepRunner(const ModelStructure& structure, ThreadPool& pool, RankTeam* team = nullptr);
 
-  // Loss and gradients (in gradients()) of a batch at the parameters that `prepared` holds.
-  StepResult run(const Prepared& prepared, const BatchData& batch, const StepContext& step);
+  // Loss and gradients (in gradients()) of a batch at the parameters that `prepared` holds. A shard that throws ends the
+  // step with its error, on any number of threads.
+  StepResult run(const Prepared& prepared, const Examples& batch, const StepContext& step, bool frozen = false);
   const float* gradients() const { return total_.data(); }
-  double loss_weight(const BatchData& batch) const;
+  double loss_weight(const Examples& batch) const;
 
  private:
-  StepResult run_shard(int shard, int worker, const Prepared& prepared, const BatchData& batch, const StepContext& step);
+  float* shard_gradients(int shard, int worker);
+  StepResult run_shard(std::int64_t shard, int worker, float* grads, const Prepared& prepared, const Examples& batch,
+                       const StepContext& step);
+  StepResult run_own_shards(const Prepared& prepared, const Examples& batch, const StepContext& step, bool frozen);
   const ModelStructure& s_;
   ThreadPool& pool_;
+  RankTeam* team_;  // nullptr: alone
   std::int64_t shards_;
+  ShardRange own_;  // those of this rank
   std::int64_t chunk_;
   std::vector<std::unique_ptr<EncoderPass>> passes_;  // one a worker
-  std::vector<AlignedBuffer<float>> partial_;         // one a worker
+  std::vector<AlignedBuffer<float>> partial_;         // one a worker; with several ranks one a shard of this rank
   AlignedBuffer<float> total_;
-  std::mutex mutex_;
-  std::condition_variable turn_;
-  int next_shard_ = 0;
 };
-
-// Index of the largest output of each row.
-std::int64_t argmax(const float* row, std::int64_t n);
 
 }  // namespace locus

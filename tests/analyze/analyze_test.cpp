@@ -17,6 +17,7 @@
 #include "stats/linalg.h"
 #include "tests/analyze/support.h"
 #include "tests/stats/planted.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
@@ -44,11 +45,11 @@ const AnalysisOutcome& outcome_of(const std::vector<AnalysisOutcome>& all, const
 
 TEST(AnalysisListTest, has_a_page_for_every_analysis_and_no_name_twice) {
   std::set<std::string> names;
-  for (const AnalysisInfo& info : analysis_list()) {
+  for (const Analysis& info : all_analyses()) {
     EXPECT_TRUE(names.insert(info.name).second) << info.name;
     EXPECT_FALSE(info.question.empty());
     EXPECT_FALSE(info.needs.empty());
-    const fs::path page = fs::path(LOCUS_SOURCE_DIR) / "docs/analyses" / (info.name + ".md");
+    const fs::path page = fs::path(locus::test::source_dir()) / "docs/analyses" / (info.name + ".md");
     EXPECT_TRUE(fs::exists(page)) << page;
   }
   EXPECT_EQ(names.size(), 9u);
@@ -63,7 +64,7 @@ TEST(AnalyzeRunTest, computes_everything_once_and_nothing_twice) {
   const AnalyzeOptions options = options_for(folder, data, &made);
   const std::vector<AnalysisOutcome> first = analyze_run(options);
   std::size_t on_runs = 0;
-  for (const AnalysisInfo& info : analysis_list()) on_runs += info.on_group ? 0 : 1;
+  for (const Analysis& info : all_analyses()) on_runs += info.on_group() ? 0 : 1;
   ASSERT_EQ(first.size(), on_runs);
   for (const AnalysisOutcome& o : first) {
     EXPECT_EQ(o.state, AnalysisState::kComputed) << o.name << ": " << o.message;
@@ -123,7 +124,7 @@ TEST(AnalyzeRunTest, says_what_a_run_cannot_give_and_goes_on) {
   EXPECT_NE(outcome_of(all, "networks").message.find("no labels"), std::string::npos);
   EXPECT_EQ(outcome_of(all, "interventions").state, AnalysisState::kComputed);
   EXPECT_NE(error_of([&] { read_analysis(folder, "networks"); }).find("no labels"), std::string::npos);
-  const auto recovery = recovery_from_json(read_analysis(folder, "recovery"));
+  const auto recovery = read_result<RecoveryResult>(folder);
   const bool tells = std::any_of(recovery.notes.begin(), recovery.notes.end(), [](const std::string& n) {
     return n.find("watch.snapshots=[0,5,20]") != std::string::npos;
   });
@@ -167,16 +168,16 @@ TEST(AnalyzeRunTest, follows_snapshots_through_training) {
   add_model(run, "final", moved_params(start, 0.2, 1));
   const fs::path folder = runs.write("run", run, data);
   analyze_run(options_for(folder, data));
-  const KernelResult kernel = kernel_from_json(read_analysis(folder, "kernel"));
+  const KernelResult kernel = read_result<KernelResult>(folder);
   std::vector<double> changes;
   for (const KernelRow& row : kernel.kernels) {
     if (row.part == "all") changes.push_back(row.change);
   }
   ASSERT_EQ(changes.size(), 4u);
   EXPECT_TRUE(std::is_sorted(changes.begin(), changes.end()));
-  const MovementResult movement = movement_from_json(read_analysis(folder, "movement"));
+  const MovementResult movement = read_result<MovementResult>(folder);
   EXPECT_EQ(movement.rows.front().epoch, 5);
-  const RecoveryResult recovery = recovery_from_json(read_analysis(folder, "recovery"));
+  const RecoveryResult recovery = read_result<RecoveryResult>(folder);
   EXPECT_EQ(recovery.layers.size(), 8u);
 }
 
@@ -185,18 +186,19 @@ TEST(AnalyzeRunTest, results_read_back_as_written) {
   TempRuns runs;
   const fs::path folder = runs.write("run", memory_run(tiny_masked_config(), data), data);
   analyze_run(options_for(folder, data));
-  const auto same = [&](const char* name, const auto& from_json) {
-    const nlohmann::ordered_json json = read_analysis(folder, name);
-    const nlohmann::ordered_json again = to_json(from_json(json));
+  const auto same = [&]<class R>(const R&) {
+    const std::string name = R::kName;
+    const Json json = read_analysis(folder, name);
+    const Json again = to_json(result_from_json<R>(json));
     EXPECT_GT(again.size(), 1u);
     for (const auto& [key, value] : again.items()) EXPECT_EQ(value.dump(), json.at(key).dump()) << name << " " << key;
   };
-  same("recovery", recovery_from_json);
-  same("networks", networks_from_json);
-  same("movement", movement_from_json);
-  same("attention", attention_from_json);
-  same("interventions", interventions_from_json);
-  same("kernel", kernel_from_json);
+  same(RecoveryResult());
+  same(NetworkResult());
+  same(MovementResult());
+  same(AttentionResult());
+  same(InterventionResult());
+  same(KernelResult());
   const auto arrays = read_npz(folder / "analysis" / "networks.npz", "labels");
   ASSERT_EQ(arrays.size(), 1u);
   EXPECT_EQ(arrays[0].array.shape, std::vector<std::int64_t>{20});
@@ -231,7 +233,8 @@ TEST(AnalyzeSettingsTest, are_set_by_name_and_checked) {
   EXPECT_EQ(s.references, (std::vector<std::string>{"runs/a", "runs/b"}));
   EXPECT_FALSE(s.snapshots);
   EXPECT_NE(error_of([&] { apply_setting(s, "permutation=5"); }).find("did you mean permutations"), std::string::npos);
-  EXPECT_NE(error_of([&] { apply_setting(s, "probe=x"); }).find("not a number"), std::string::npos);
+  EXPECT_NE(error_of([&] { apply_setting(s, "probe=x"); }).find("a whole number"), std::string::npos);
+  EXPECT_NE(error_of([&] { apply_setting(s, "alphas=[0,x]"); }).find("a list of numbers"), std::string::npos);
   EXPECT_NE(error_of([&] { apply_setting(s, "permutations=0"); }).find("out of range"), std::string::npos);
   EXPECT_NE(error_of([&] { apply_setting(s, "probe"); }).find("key=value"), std::string::npos);
 }
@@ -266,7 +269,7 @@ TEST(AnalyzeGroupTest, sees_that_rotated_codes_are_the_same_and_random_ones_are_
   }
   ASSERT_EQ(analyze_group(group)[0].state, AnalysisState::kComputed);
   EXPECT_EQ(analyze_group(group)[0].state, AnalysisState::kCached);
-  const IdentifiabilityResult r = identifiability_from_json(read_analysis(group.out, "identifiability"));
+  const IdentifiabilityResult r = read_result<IdentifiabilityResult>(group.out);
   int seeds = 0, layers = 0, times = 0;
   for (const CodePairRow& row : r.pairs) {
     if (row.comparison == "seeds" && row.model_a == "final") {
@@ -333,7 +336,7 @@ TEST(AnalyzeGroupTest, relates_measures_with_outcomes_over_runs_and_over_sigmas)
     }
   }
   ASSERT_EQ(analyze_group(group)[0].state, AnalysisState::kComputed);
-  const RelationResult r = relations_from_json(read_analysis(group.out, "relations"));
+  const RelationResult r = read_result<RelationResult>(group.out);
   bool found = false;
   for (const RelationRow& row : r.relations) {
     if (row.measure != "movement.pe.relative") continue;  // falls with sigma by itself, as the outcome here does

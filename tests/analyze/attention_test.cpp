@@ -3,8 +3,9 @@
 #include "analyze/attention.h"
 
 #include "analyze/attention_maps.h"
-#include "analyze/evaluate.h"
 #include "analyze/interventions.h"
+#include "data/latin_examples.h"
+#include "infer/evaluate.h"
 #include "stats/linalg.h"
 #include "tests/analyze/support.h"
 #include "tests/stats/planted.h"
@@ -51,7 +52,7 @@ TEST(AttentionTest, of_a_model_without_queries_is_uniform) {
 TEST(AttentionTest, rows_of_maps_sum_to_one_and_means_are_means) {
   const Dataset data = small_lst();
   const AnalysisRun run = memory_run(tiny_lst_config({"model.heads=4"}), data, 0.3);
-  const Examples e = take_examples(data, data.split("heldout"), {0, 1, 2});
+  const Examples e = take_examples({data.tokens, data.features}, data.split("heldout"), std::vector<std::int64_t>{0, 1, 2});
   const AttentionMaps maps = attention_maps(run, run.models.back(), e, 3);
   for (std::int64_t q = 0; q < 3 * 16; ++q) {
     double sum = 0;
@@ -130,7 +131,7 @@ TEST(AttentionTest, knows_the_cells_a_puzzle_depends_on) {
   ids[2] = 2;
   ids[3] = 4;
   ids[10] = 0;
-  const PuzzleCells cells = puzzle_cells(ids);
+  const AnswerTokens cells = latin_answer_tokens(ids);
   EXPECT_EQ(cells.target, 3);
   for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(cells.used[i], i < 3) << i;
   EXPECT_TRUE(cells.filled[10]);
@@ -156,7 +157,7 @@ TEST(AttentionTest, keeps_the_puzzles_beside_their_maps) {
     const std::vector<std::int16_t> ids(tokens.values.begin() + static_cast<std::ptrdiff_t>(k),
                                         tokens.values.begin() + static_cast<std::ptrdiff_t>(k + 16));
     EXPECT_EQ(std::count(ids.begin(), ids.end(), 4), 1);
-    const PuzzleCells cells = puzzle_cells(ids);
+    const AnswerTokens cells = latin_answer_tokens(ids);
     for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(used.values[k + i], cells.used[i] ? 1 : 0);
   }
 }
@@ -236,13 +237,13 @@ TEST(InterventionsTest, an_aligned_code_keeps_norm_and_mean_and_undoes_rotations
 TEST(InterventionsTest, evaluation_agrees_with_counting_by_hand) {
   const Dataset data = small_masked();
   const AnalysisRun run = memory_run(tiny_masked_config(), data, 0.1);
-  Evaluator evaluator(run.structure);
+  Evaluator evaluator(*run.structure);
   const Examples& e = data.split("test");
-  const ModelEvaluation got = evaluator.run(run.models.back().params.data(), e);
+  const Evaluation got = evaluator.run(run.models.back().params.data(), e, {.keep_outputs = true});
   double squares = 0;
   std::size_t row = 0;
-  for (std::size_t i = 0; i < e.fixed_masks.size(); ++i) {
-    if (e.fixed_masks[i] == 0) continue;
+  for (std::size_t i = 0; i < e.masks.size(); ++i) {
+    if (e.masks[i] == 0) continue;
     const double d = static_cast<double>(got.outputs.values()[row++]) - static_cast<double>(e.values[i]);
     squares += d * d;
   }

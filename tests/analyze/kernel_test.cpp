@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analyze/evaluate.h"
 #include "analyze/movement.h"
+#include "infer/evaluate.h"
 #include "tests/analyze/support.h"
 
 namespace locus {
@@ -16,7 +16,7 @@ using namespace testing_support;
 Examples first_examples(const Dataset& data, std::int64_t count) {
   std::vector<std::int64_t> indices(static_cast<std::size_t>(count));
   std::iota(indices.begin(), indices.end(), 0);
-  return take_examples(data, data.split("train"), indices);
+  return take_examples({data.tokens, data.features}, data.split("train"), indices);
 }
 
 std::vector<OutputPlace> class_outputs(std::int64_t count) {
@@ -80,7 +80,7 @@ TEST(TangentKernelTest, agrees_with_finite_differences) {
   const Examples e = first_examples(data, 4);
   const std::vector<OutputPlace> places = class_outputs(4);
   const TangentKernel k = tangent_kernel(s, params.data(), e, places);
-  Evaluator evaluator(run.structure);
+  Evaluator evaluator(*run.structure);
   MatrixD pe(4, 4), rest(4, 4);
   constexpr float kStep = 1e-2f;
   for (const TensorSlot& slot : s.layout.slots()) {
@@ -88,9 +88,9 @@ TEST(TangentKernelTest, agrees_with_finite_differences) {
       float& p = params[static_cast<std::size_t>(slot.offset + i)];
       const float kept = p;
       p = kept + kStep;
-      const MatrixF up = evaluator.run(params.data(), e).outputs;
+      const MatrixF up = evaluator.run(params.data(), e, {.keep_outputs = true}).outputs;
       p = kept - kStep;
-      const MatrixF down = evaluator.run(params.data(), e).outputs;
+      const MatrixF down = evaluator.run(params.data(), e, {.keep_outputs = true}).outputs;
       p = kept;
       for (std::int64_t a = 0; a < 4; ++a) {
         for (std::int64_t b = 0; b < 4; ++b) {
@@ -153,11 +153,11 @@ double change_after_training(double alpha, double& last_loss) {
   const std::vector<float> start = initial_params(run, 2);
   std::vector<float> params = start;
   const Examples e = first_examples(data, 3);
-  Evaluator evaluator(run.structure);
-  const MatrixF f0 = evaluator.run(start.data(), e).outputs;
+  Evaluator evaluator(*run.structure);
+  const MatrixF f0 = evaluator.run(start.data(), e, {.keep_outputs = true}).outputs;
   const double rate = 0.04 / (alpha * alpha);
   for (int step = 0; step < 300; ++step) {
-    const MatrixF f = evaluator.run(params.data(), e).outputs;
+    const MatrixF f = evaluator.run(params.data(), e, {.keep_outputs = true}).outputs;
     std::vector<double> gradient(params.size(), 0.0);
     last_loss = 0;
     for (std::int64_t i = 0; i < e.count; ++i) {
@@ -222,8 +222,8 @@ TEST(KernelAnalysisTest, works_for_masked_prediction_with_one_mask_for_all_probe
   settings.probe_outputs = 3;
   const AnalysisRun run = memory_run(tiny_masked_config(), data);
   const Probe probe = make_probe(run, data, settings);
-  for (std::size_t i = 20; i < probe.examples.fixed_masks.size(); ++i) {
-    ASSERT_EQ(probe.examples.fixed_masks[i], probe.examples.fixed_masks[i - 20]);
+  for (std::size_t i = 20; i < probe.examples.masks.size(); ++i) {
+    ASSERT_EQ(probe.examples.masks[i], probe.examples.masks[i - 20]);
   }
   const KernelResult r = analyze_kernel(run, data, settings);
   EXPECT_EQ(r.outputs, 3);

@@ -99,7 +99,7 @@ TEST(LogitsTest, the_analysis_gives_the_untrained_and_the_trained_model_and_read
   ASSERT_EQ(result.rows.size(), 6u);
   EXPECT_EQ(result.rows.front().model, "init");
   EXPECT_EQ(result.rows.back().model, "final");
-  const LogitResult again = logits_from_json(nlohmann::ordered_json::parse(to_json(result).dump()));
+  const LogitResult again = result_from_json<LogitResult>(Json::parse(to_json(result).dump()));
   EXPECT_EQ(to_json(again).dump(), to_json(result).dump());
 }
 

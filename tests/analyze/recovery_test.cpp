@@ -1,7 +1,7 @@
 // Planted grids, rings and modules are found, noise is not, and scores fall with noise as they should.
 #include "analyze/recovery.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "analyze/networks.h"
 #include "tests/analyze/support.h"
@@ -233,8 +233,12 @@ TEST(NetworksTest, says_that_labels_are_missing_and_how_to_get_them) {
   EXPECT_NE(lst.find("recovery"), std::string::npos);
   Dataset bare = small_masked();
   bare.tokens_info.labels.clear();
-  const std::string masked = error_of([&] { analyze_networks(memory_run(tiny_masked_config(), bare), quick_settings()); });
-  EXPECT_NE(masked.find("series.atlas"), std::string::npos) << masked;
+  RunConfig config = tiny_masked_config();
+  for (const auto& [source, key] : {std::pair{SeriesSource::kFiles, "series.atlas"}, {SeriesSource::kNmar, "nmar.sizes"}}) {
+    config.series.source = source;
+    const std::string masked = error_of([&] { analyze_networks(memory_run(config, bare), quick_settings()); });
+    EXPECT_NE(masked.find(key), std::string::npos) << masked;
+  }
 }
 
 // The code's own cosines as a file, its rows in another order than its columns: matched by name the correlation is 1.
@@ -250,9 +254,9 @@ TEST(RecoveryTest, takes_a_matrix_from_a_file_as_a_further_truth) {
   {
     std::ofstream out(file);
     out << "name";
-    for (std::int64_t t = 0; t < run.tokens(); ++t) out << "," << run.info.token_names[static_cast<std::size_t>(t)];
+    for (std::int64_t t = 0; t < run.tokens(); ++t) out << "," << run.info.names[static_cast<std::size_t>(t)];
     for (std::int64_t t = run.tokens() - 1; t >= 0; --t) {
-      out << "\n" << run.info.token_names[static_cast<std::size_t>(t)];
+      out << "\n" << run.info.names[static_cast<std::size_t>(t)];
       for (std::int64_t u = 0; u < run.tokens(); ++u) out << fmt::format(",{}", cosine(t, u));
     }
     out << "\n";
@@ -262,7 +266,7 @@ TEST(RecoveryTest, takes_a_matrix_from_a_file_as_a_further_truth) {
   EXPECT_NEAR(truth_row(r, "final", "raw", "cosine", "published").pearson, 1, 1e-6);
   EXPECT_THROW(add_truths(run, {file.string()}), ConfigError);
   EXPECT_THROW(add_truths(run, {"x=" + file.string() + ".missing"}), IoError);
-  run.info.token_names.front() = "elsewhere";
+  run.info.names.front() = "elsewhere";
   EXPECT_THROW(add_truths(run, {"published=" + file.string()}), DataError);
   fs::remove(file);
 }

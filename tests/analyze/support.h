@@ -9,13 +9,13 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "analyze/analysis_run.h"
 #include "analyze/analyze.h"
 #include "config/load.h"
+#include "core/json.h"
 #include "core/rng.h"
 #include "data/latin/dataset.h"
 #include "run/run_directory.h"
@@ -82,7 +82,7 @@ inline Dataset small_lst() {
 inline Dataset small_masked(std::int64_t tokens = 20, std::int64_t modules = 4) {
   Dataset d;
   d.name = "masked";
-  d.task = Task::kRegression;
+  d.task = "masked";
   d.tokens = tokens;
   d.features = 1;
   d.outputs = 1;
@@ -96,7 +96,7 @@ inline Dataset small_masked(std::int64_t tokens = 20, std::int64_t modules = 4) 
       for (double& s : signal) s = rng.normal();
       for (std::int64_t t = 0; t < tokens; ++t) {
         e.values.push_back(static_cast<float>(signal[static_cast<std::size_t>(t % modules)] + 0.5 * rng.normal()));
-        e.fixed_masks.push_back((t / modules + i) % 2 == 0 ? 1 : 0);
+        e.masks.push_back((t / modules + i) % 2 == 0 ? 1 : 0);
       }
     }
     d.splits.emplace_back(name, std::move(e));
@@ -174,20 +174,12 @@ class TempRuns {
     identity.hashes = config_identity(run.config, dataset.hash);
     identity.signature = {"s", ""};
     RunDirectory folder = RunDirectory::open_for_training(path_ / name, identity);
-    DatasetInfo info;
-    const TokenInfo& t = dataset.tokens_info;
-    info.token_names = t.names;
-    info.labels = t.labels;
-    info.label_names = t.label_names;
-    info.coordinates = t.coordinates;
-    info.graph = t.graph;
-    info.truths = t.truths;
-    folder.write_dataset(info);
-    nlohmann::json json = to_json(run.config);
+    folder.write_dataset(dataset.tokens_info);
+    Json json = to_json(run.config);
     json["shape"] = {{"tokens", dataset.tokens},
                      {"features", dataset.features},
                      {"outputs", dataset.outputs},
-                     {"task", dataset.task == Task::kRegression ? "regression" : "classification"}};
+                     {"task", dataset.task == "masked" ? "regression" : "classification"}};
     for (const AnalysisModel& m : run.models) {
       ModelFiles files;
       files.config_json = json.dump();
@@ -199,7 +191,7 @@ class TempRuns {
       folder.save_model(m.name, files);
     }
     Summary summary;
-    summary.values = {{dataset.task == Task::kRegression ? "test.mse" : "heldout.accuracy", outcome}};
+    summary.values = {{dataset.task == "masked" ? "test.mse" : "heldout.accuracy", outcome}};
     folder.write_summary(summary);
     return path_ / name;
   }

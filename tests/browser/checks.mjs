@@ -140,7 +140,8 @@ export const checks = [
       for (let i = 0; i < 40 && !/-?[\d.]+$/.test(tip); i++) { await page.waitForTimeout(50); tip = await tipText(page); }
       const a = info.tokens[r], b = info.tokens[c];
       const want = at.get(Math.min(a, b) + "," + Math.max(a, b));
-      const got = Number(tip.split(": ").pop().replace("−", "-"));
+      ensure(tip.includes(": cosine "), `"${tip}" does not say what the number is`);
+      const got = Number(tip.split(" ").pop().replace("−", "-"));
       ensure(Math.abs(got - want) < 0.0011, `cell ${r},${c}: "${tip}" against ${want}`);
     }
   } },
@@ -268,6 +269,103 @@ export const checks = [
       reached.add(await page.evaluate(() => document.activeElement.tagName.toLowerCase()));
     }
     ensure(reached.has("button") && reached.has("a"), "reached: " + Array.from(reached).join());
+  } },
+  { name: "the answer comes first, in sentences, with what may be said", async run({ page, name }) {
+    const found = await page.evaluate(() => ({
+      sentences: Array.from(document.querySelectorAll(".verdict p")).map((p) => p.textContent),
+      boxes: Array.from(document.querySelectorAll(".sayings h3")).map((h) => h.textContent),
+      first: document.querySelector("main > *").id,
+    }));
+    ensure(found.first === "answer" && found.sentences.length >= 1, JSON.stringify(found));
+    ensure(name === "broken" || found.boxes.length >= 1, "nothing may or may not be said");
+  } },
+  { name: "an index at the side leads to every figure; figures stand in two columns where there is room", async run({ page }) {
+    const figures = await page.$$eval("figure", (f) => f.map((x) => x.id));
+    const links = await page.$$eval("nav.index a", (a) => a.map((x) => x.getAttribute("href").slice(1)));
+    for (const id of figures) ensure(links.includes(id), "no link to " + id);
+    ensure((await page.$$eval("nav.index", (n) => n[0].getBoundingClientRect().width)) > 100, "no index at 1280 px");
+    const narrow = await page.$$eval(".figs > figure:not(.span)", (f) => f.map((x) => x.getBoundingClientRect()).map((b) => [b.left, b.width]));
+    if (narrow.length > 1) ensure(new Set(narrow.map((b) => Math.round(b[0]))).size === 2, "one column only");
+  } },
+  { name: "one choice of the run moves all figures that have it", async run({ page }) {
+    const names = await page.$$eval("#run-choice option", (o) => o.map((x) => x.value));
+    if (names.length < 2) return;
+    await page.selectOption("#run-choice select", names[1]);
+    const shown = await page.$$eval("select[data-choice=run]", (s) => s.map((x) => [Array.from(x.options).map((o) => o.value), x.value]));
+    for (const [all, value] of shown) ensure(!all.includes(names[1]) || value === names[1], `${value} instead of ${names[1]}`);
+  } },
+  { name: "another order moves rows and columns, and the values stay with their tokens", async run({ page }) {
+    const select = await page.$("#fig-similarity select[data-order]");
+    if (!select) return;
+    const ways = await select.$$eval("option", (o) => o.map((x) => x.value));
+    if (ways.length < 2) return;
+    const selector = "#fig-similarity .variant:not(.off) [data-matrix$='f']";
+    const before = await page.getAttribute(selector + " image", "href");
+    const names = async () => {
+      const box = await page.evaluate((s) => { const f = document.querySelector(s + " .frame"); f.scrollIntoView({ block: "center", behavior: "instant" }); const b = f.getBoundingClientRect(); return { x: b.x, y: b.y, w: b.width, h: b.height }; }, selector);
+      const out = new Map();
+      for (let k = 1; k < 6; k++) {
+        await page.mouse.move(box.x + box.w * 0.013, box.y + (box.h * k) / 6);
+        await page.waitForTimeout(120);
+        const [pair, value] = (await tipText(page)).split(": cosine ");
+        out.set((pair || "").split(" · ").sort().join(), value);
+      }
+      return out;
+    };
+    const first = await names();
+    await select.selectOption(ways[ways.length - 1]);
+    await page.waitForTimeout(300);
+    ensure((await page.getAttribute(selector + " image", "href")) !== before, "the picture is the same");
+    const second = await names();
+    for (const [pair, value] of second) if (first.has(pair)) ensure(first.get(pair) === value, pair + ": " + value + " was " + first.get(pair));
+  } },
+  { name: "a click on a network shows it alone, a second one all of them", async run({ page }) {
+    const button = await page.$("figure .variant:not(.off) button[data-isolate]");
+    if (!button) return;
+    await button.click();
+    const dim = await page.evaluate(() => [document.querySelectorAll("svg.fig .dim").length, document.querySelectorAll("svg.fig [data-token]:not(.dim)").length]);
+    ensure(dim[0] > 0 && dim[1] > 0, "dim, bright: " + dim);
+    await button.click();
+    ensure((await page.evaluate(() => document.querySelectorAll("svg.fig .dim").length)) === 0, "some stay dim");
+  } },
+  { name: "a matrix can be enlarged, looked into and closed", async run({ page }) {
+    const button = await page.$("figure button[data-zoom]");
+    if (!button) return;
+    await button.click();
+    await page.waitForSelector("dialog[open] canvas");
+    const box = await (await page.$("dialog canvas")).boundingBox();
+    ensure(box.width > 400, "only " + box.width + " px");
+    await page.mouse.move(box.x + box.width / 3, box.y + box.height / 2);
+    await page.mouse.wheel(0, -400);
+    await page.mouse.move(box.x + box.width / 3 + 2, box.y + box.height / 2);
+    await page.waitForTimeout(80);
+    ensure(/: .*\d/.test(await page.textContent("dialog p")), await page.textContent("dialog p"));
+    await page.keyboard.press("Escape");
+    ensure(!(await page.$("dialog[open]")), "stays open");
+  } },
+  { name: "regions in space turn under the pointer and tell their names", async run({ page }) {
+    const space = await page.$("figure .variant:not(.off) [data-turn]");
+    if (!space) return;
+    const svg = await page.evaluateHandle((g) => g.closest("svg"), space);
+    await svg.evaluate((s) => s.scrollIntoView({ block: "center", behavior: "instant" }));
+    const at = () => space.$eval("[data-xyz]", (g) => g.parentNode.textContent + Array.from(g.parentNode.children).map((c) => c.getAttribute("transform")).join());
+    const before = await at(), box = await svg.boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width / 2 + 80, box.y + box.height / 2 + 20, { steps: 4 });
+    await page.mouse.up();
+    ensure((await at()) !== before, "does not turn");
+  } },
+  { name: "words find runs", async run({ page }) {
+    const rows = () => page.$$eval("input[data-toggle-run]", (b) => b.filter((x) => !x.closest("tr").classList.contains("off")).length);
+    const all = await rows();
+    await page.fill("#filter", "no such run anywhere");
+    ensure((await rows()) === 0, "still there");
+    const word = await page.$eval("input[data-toggle-run]", (b) => b.closest("tr").cells[1].textContent);
+    await page.fill("#filter", word);
+    ensure((await rows()) >= 1, "not found: " + word);
+    await page.click("#show-all");
+    ensure((await rows()) === all, "not all back");
   } },
   { name: "nothing in the page runs or loads that was not written for it", async run({ page }) {
     const found = await page.evaluate(() => ({

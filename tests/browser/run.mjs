@@ -78,7 +78,12 @@ for (const name of pages) {
     await page.close();
   }
   await resizing(file, stem);
-  for (const width of [360, 1280, 3840]) {
+  {
+    const { page } = await open(file, 1280, "light");
+    await page.pdf({ path: path.join(pictureDir, `${stem}_print.pdf`), format: "A4" });
+    await page.close();
+  }
+  for (const width of [360, 1280, 2560, 3840]) {
     for (const scheme of ["light", "dark"]) {
       const { page, seen } = await open(file, width, scheme);
       const problems = await page.evaluate(layoutProblems);

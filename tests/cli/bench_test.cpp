@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -14,7 +13,10 @@
 #include <unistd.h>
 
 #include "config/run_config.h"
+#include "core/json.h"
+#include "tests/support/paths.h"
 
+namespace locus {
 namespace {
 
 namespace fs = std::filesystem;
@@ -26,7 +28,7 @@ struct Ran {
 
 Ran bench(const std::string& arguments) {
   Ran r;
-  FILE* pipe = popen((std::string("'") + LOCUS_BINARY + "' bench " + arguments + " 2>&1").c_str(), "r");
+  FILE* pipe = popen(("'" + test::binary() + "' bench " + arguments + " 2>&1").c_str(), "r");
   std::array<char, 4096> buffer{};
   while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) r.out.append(buffer.data(), n);
   const int status = pclose(pipe);
@@ -34,10 +36,10 @@ Ran bench(const std::string& arguments) {
   return r;
 }
 
-nlohmann::json measured(const std::string& arguments) {
+Json measured(const std::string& arguments) {
   const Ran r = bench("--json --quiet --rounds 1 --threads 1 " + arguments);
   EXPECT_EQ(r.code, 0) << r.out;
-  return nlohmann::json::parse(r.out, nullptr, false);
+  return Json::parse(r.out);
 }
 
 std::string fake_peer(const std::string& name, const std::string& ready) {
@@ -72,15 +74,15 @@ TEST(BenchTest, every_encoding_has_a_workload_that_runs) {
   for (const std::string_view kind : locus::kPeKindNames) {
     const Ran r = bench("--alone lst/" + std::string(kind));
     EXPECT_EQ(r.code, 0) << r.out;
-    EXPECT_GT(nlohmann::json::parse(r.out)["peak_kb"].get<double>(), 1000) << kind;
+    EXPECT_GT(Json::parse(r.out)["peak_kb"].get<double>(), 1000) << kind;
   }
 }
 
 TEST(BenchTest, instructions_are_kept_for_every_shape_and_encoding) {
   std::set<std::string> names = {"lst", "nmar", "fmri", "wide"};
   for (const std::string_view kind : locus::kPeKindNames) names.insert(std::string(kind));
-  std::ifstream file(std::string(LOCUS_SOURCE_DIR) + "/bench/instructions.json");
-  const auto all = nlohmann::json::parse(file);
+  std::ifstream file(locus::test::source_dir() + "/bench/instructions.json");
+  const auto all = Json::parse(std::string(std::istreambuf_iterator<char>(file), {}));
   for (const auto& [build, kept] : all.items()) {
     std::set<std::string> have;
     for (const auto& [name, count] : kept.items()) have.insert(name);
@@ -114,3 +116,4 @@ TEST(BenchTest, refuses_a_peer_with_another_loss) {
 }
 
 }  // namespace
+}  // namespace locus

@@ -7,6 +7,7 @@
 
 #include "tests/cli/cli_testing.h"
 #include "tests/support/bombs.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
@@ -33,7 +34,7 @@ Usage run(const std::vector<std::string>& arguments, const fs::path& folder) {
     const rlimit cpu{60, 60};
     ::setrlimit(RLIMIT_CPU, &cpu);
     std::vector<char*> argv;
-    std::string program = LOCUS_BINARY;
+    std::string program = locus::test::binary();
     argv.push_back(program.data());
     std::vector<std::string> copy = arguments;
     for (std::string& a : copy) argv.push_back(a.data());

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <string>
 
+#include "tests/support/paths.h"
+
 namespace locus::cli_testing {
 
 namespace fs = std::filesystem;
@@ -51,7 +53,7 @@ class Workplace {
   Result shell(const std::string& script) const {
     const std::string out = (path_ / "out.txt").string(), err = (path_ / "err.txt").string();
     write(path_ / "script.sh", "cd '" + folder().string() + "'\nexport XDG_CACHE_HOME='" + (path_ / "cache").string() +
-                                   "' NO_COLOR=1\nlocus() { '" LOCUS_BINARY "' \"$@\"; }\n" + script + "\n");
+                                   "' NO_COLOR=1\nlocus() { '" + locus::test::binary() + "' \"$@\"; }\n" + script + "\n");
     const int status =
         std::system(("bash '" + (path_ / "script.sh").string() + "' >'" + out + "' 2>'" + err + "' </dev/null").c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), text_of(out), text_of(err)};

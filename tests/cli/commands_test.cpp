@@ -1,7 +1,10 @@
 // Signals, resume, locks and the outputs meant for programs.
-#include <nlohmann/json.hpp>
 
+#include "core/pe_kind.h"
 #include "tests/cli/cli_testing.h"
+#include "tests/support/paths.h"
+
+#include "core/json.h"
 
 namespace locus {
 namespace {
@@ -32,19 +35,19 @@ for i in $(seq 600); do
 done
 )";
 
-std::string long_run() { return "LOCUS='" LOCUS_BINARY "'\n" + std::string(kStartLong); }
+std::string long_run() { return "LOCUS='" + locus::test::binary() + "'\n" + std::string(kStartLong); }
 
 TEST_F(CommandsTest, stop_signals_checkpoint_and_exit_75_and_the_run_goes_on) {
   for (const char* signal : {"TERM", "INT", "USR1", "USR2"}) {
     const Result r = place_.shell(long_run() + "kill -" + signal + " $pid; wait $pid; exit $?");
     EXPECT_EQ(r.code, 75) << signal << text_of(place_ / "long.err");
-    const nlohmann::json summary = nlohmann::json::parse(text_of(place_ / "run/summary.json"));
+    const Json summary = Json::parse(text_of(place_ / "run/summary.json"));
     EXPECT_EQ(summary["status"], "interrupted");
     EXPECT_FALSE(std::filesystem::exists(place_ / "run/final"));
     const Result again = place_.shell("locus train tiny.toml stop.epochs=2 --out run");
     EXPECT_EQ(again.code, 0) << again.err;
     EXPECT_NE(again.err.find("resumed from step"), std::string::npos) << again.err;
-    EXPECT_EQ(nlohmann::json::parse(text_of(place_ / "run/summary.json"))["status"], "finished");
+    EXPECT_EQ(Json::parse(text_of(place_ / "run/summary.json"))["status"], "finished");
     std::filesystem::remove_all(place_ / "run");
   }
 }
@@ -72,13 +75,13 @@ TEST_F(CommandsTest, json_outputs_parse_and_hold_what_programs_want) {
   const auto json = [&](const std::string& command) {
     const Result r = place_.shell("locus " + command);
     EXPECT_EQ(r.code, 0) << command << "\n" << r.err;
-    return nlohmann::json::parse(r.out, nullptr, false);
+    return Json::parse(r.out);
   };
   EXPECT_TRUE(json("version --json").contains("version"));
-  EXPECT_EQ(json("encodings --json").size(), 8u);
+  EXPECT_EQ(json("encodings --json").size(), kPeKindNames.size());
   EXPECT_TRUE(json("config --json")["pe"].contains("sigma"));
-  EXPECT_TRUE(json("selfcheck --json")["as_pinned"]);
-  const nlohmann::json trained = json("train tiny.toml --out run --json --quiet");
+  EXPECT_TRUE(json("selfcheck --json")["as_pinned"].get<bool>());
+  const Json trained = json("train tiny.toml --out run --json --quiet");
   EXPECT_EQ(trained["status"], "finished");
   EXPECT_TRUE(trained.contains("heldout.accuracy"));
   EXPECT_TRUE(json("eval run --json").contains("test.loss"));
@@ -87,9 +90,9 @@ TEST_F(CommandsTest, json_outputs_parse_and_hold_what_programs_want) {
   EXPECT_TRUE(json("lst generate puzzles --per-difficulty 20 --json").contains("hash"));
   EXPECT_TRUE(json("lst solve puzzles/train.csv --json")["issues"].empty());
   for (const char* command : {"lst show 0040405210200030 --json", "lst solve 0040405210200030 --json"}) {
-    const nlohmann::json puzzle = json(command);
+    const Json puzzle = json(command);
     EXPECT_EQ(puzzle["answer"], 1);
-    EXPECT_EQ(puzzle["target"], nlohmann::json({2, 3}));
+    EXPECT_EQ(puzzle["target"], Json({2, 3}));
     EXPECT_EQ(puzzle["cells_used"].size(), 3u);
   }
   EXPECT_EQ(json("nmar simulate --config nmar.toml --out net --json")["out"], "net");
@@ -98,7 +101,7 @@ TEST_F(CommandsTest, json_outputs_parse_and_hold_what_programs_want) {
 
 TEST_F(CommandsTest, summary_holds_status_counts_hash_and_measures_by_condition) {
   ASSERT_EQ(place_.shell("locus train tiny.toml --out run --quiet").code, 0);
-  const nlohmann::json s = nlohmann::json::parse(text_of(place_ / "run/summary.json"));
+  const Json s = Json::parse(text_of(place_ / "run/summary.json"));
   for (const char* key : {"status", "epochs", "steps", "seconds", "config_hash", "train.loss", "train.accuracy",
                           "heldout.loss", "heldout.accuracy", "test.accuracy"})
     EXPECT_TRUE(s.contains(key)) << key;
@@ -111,10 +114,10 @@ TEST_F(CommandsTest, summary_holds_status_counts_hash_and_measures_by_condition)
 
 TEST_F(CommandsTest, eval_gives_the_numbers_of_the_summary) {
   ASSERT_EQ(place_.shell("locus train tiny.toml --out run --quiet").code, 0);
-  const nlohmann::json s = nlohmann::json::parse(text_of(place_ / "run/summary.json"));
+  const Json s = Json::parse(text_of(place_ / "run/summary.json"));
   const Result r = place_.shell("locus eval run --split heldout --json --export p.csv");
   ASSERT_EQ(r.code, 0) << r.err;
-  EXPECT_EQ(nlohmann::json::parse(r.out)["heldout.loss"], s["heldout.loss"]);
+  EXPECT_EQ(Json::parse(r.out)["heldout.loss"], s["heldout.loss"]);
   EXPECT_TRUE(text_of(place_ / "p.csv").starts_with("ID,condition,solution,prediction,accuracy\n"));
   ASSERT_EQ(place_.shell("locus eval run --export all.csv").code, 0);
   const std::string all = text_of(place_ / "all.csv");
@@ -127,14 +130,14 @@ TEST_F(CommandsTest, masked_runs_show_their_baselines_wherever_errors_are_shown)
   const Result trained = place_.shell("locus train nmar.toml --out run");
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_NE(trained.out.find("test.mse_ridge"), std::string::npos) << trained.out;
-  const nlohmann::json s = nlohmann::json::parse(text_of(place_ / "run/summary.json"));
+  const Json s = Json::parse(text_of(place_ / "run/summary.json"));
   const Result evaluated = place_.shell("locus eval run --json");
   ASSERT_EQ(evaluated.code, 0) << evaluated.err;
-  const nlohmann::json e = nlohmann::json::parse(evaluated.out);
+  const Json e = Json::parse(evaluated.out);
   for (const char* name : {"test.mse", "test.mse_ridge", "test.mse_zero", "test.mse_mean_visible", "validation.mse_ridge"})
     EXPECT_EQ(e[name], s[name]) << name;
   const Result without = place_.shell("locus eval run --no-baselines --json");
-  EXPECT_FALSE(nlohmann::json::parse(without.out).contains("test.mse_ridge"));
+  EXPECT_FALSE(Json::parse(without.out).contains("test.mse_ridge"));
   EXPECT_EQ(place_.shell("locus eval run --export p.csv").code, 2);
 }
 
@@ -211,7 +214,7 @@ TEST_F(CommandsTest, a_manifest_is_checked_like_the_files_it_names) {
                 .code,
             0);
   const Result r = place_.shell("locus fmri check d/man.csv --json");
-  const nlohmann::json report = nlohmann::json::parse(r.out);
+  const Json report = Json::parse(r.out);
   EXPECT_EQ(report["regions"], 3);
   EXPECT_EQ(report["runs"][0]["subject"], "x");
   EXPECT_EQ(report["runs"][0]["frames"], 40);

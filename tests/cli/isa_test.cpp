@@ -1,8 +1,8 @@
 // The instruction set: named by version and manifest, forced by LOCUS_ISA, refused when it cannot be.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "core/isa.h"
+#include "core/json.h"
 #include "tests/cli/cli_testing.h"
 
 namespace locus {
@@ -21,7 +21,7 @@ class IsaTest : public testing::Test {
 TEST_F(IsaTest, version_names_all_and_the_best_is_used) {
   const Result r = place_.shell("unset LOCUS_ISA; locus version --json");
   ASSERT_EQ(r.code, 0) << r.err;
-  const nlohmann::json version = nlohmann::json::parse(r.out);
+  const Json version = Json::parse(r.out);
   EXPECT_EQ(version["isas"].size(), isas_in_program().size());
   EXPECT_EQ(version["isa"], isa_name(usable_isas().back()));
   EXPECT_NE(place_.shell("locus version").out.find("uses " + version["isa"].get<std::string>()), std::string::npos);
@@ -33,10 +33,10 @@ TEST_F(IsaTest, each_that_the_processor_has_can_be_forced_and_trains_and_the_man
     const std::string name(isa_name(isa));
     const Result version = place_.shell("LOCUS_ISA=" + name + " locus version --json");
     ASSERT_EQ(version.code, 0) << version.err;
-    EXPECT_EQ(nlohmann::json::parse(version.out)["isa"], name);
+    EXPECT_EQ(Json::parse(version.out)["isa"], name);
     const Result train = place_.shell("LOCUS_ISA=" + name + " locus train tiny.toml --out run_" + name + " --quiet");
     ASSERT_EQ(train.code, 0) << train.err;
-    EXPECT_EQ(nlohmann::json::parse(text_of(place_ / ("run_" + name + "/manifest.json")))["isa"], name);
+    EXPECT_EQ(Json::parse(text_of(place_ / ("run_" + name + "/manifest.json")))["isa"], name);
   }
 }
 

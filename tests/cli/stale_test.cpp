@@ -1,9 +1,10 @@
 // What is read back belongs to the run in whose folder it lies: analyses of the model of now, its own summary and metrics.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "tests/cli/cli_testing.h"
+
+#include "core/json.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
@@ -25,10 +26,13 @@ class StaleTest : public ::testing::Test {
   void analyze(const std::string& runs) const {
     good("analyze " + runs + " --only recovery --only attention --set permutations=20 --quiet");
   }
-  nlohmann::json kept() const {
+  Json kept() const {
     fs::remove_all(place_ / "kept");
     good("results keep run --to kept");
-    return nlohmann::json::parse(text_of(fs::directory_iterator(place_ / "kept")->path()), nullptr, false);
+    for (const auto& entry : fs::directory_iterator(place_ / "kept")) {
+      if (entry.path().extension() == ".json") return Json::parse(text_of(entry.path()));
+    }
+    return {};
   }
 
   Workplace place_{"stale"};
@@ -40,7 +44,7 @@ TEST_F(StaleTest, trained_on_after_an_analysis_every_reader_leaves_it_out_and_sa
   EXPECT_TRUE(kept().contains("analyses"));
   EXPECT_FALSE(kept().contains("notes"));
   good("plot recovery run --out figure.csv");
-  const std::string steps = nlohmann::json::parse(text_of(place_ / "run/summary.json"))["steps"].dump();
+  const std::string steps = Json::parse(text_of(place_ / "run/summary.json"))["steps"].dump();
 
   good("train tiny.toml stop.epochs=3 --out run --quiet");
   const std::string told = "made at step " + steps + " of another model state";
@@ -81,7 +85,7 @@ TEST_F(StaleTest, results_over_several_runs_are_left_out_when_one_was_trained_on
 }
 
 TEST_F(StaleTest, results_from_before_states_were_recorded_are_shown_as_unverified) {
-  fs::copy(fs::path(LOCUS_SOURCE_DIR) / "tests/golden/runs/v1/lst", place_ / "run", fs::copy_options::recursive);
+  fs::copy(fs::path(locus::test::source_dir()) / "tests/golden/runs/v1/lst", place_ / "run", fs::copy_options::recursive);
   EXPECT_TRUE(kept().contains("analyses"));
   EXPECT_NE(kept()["notes"].dump().find("recovery.json unverified"), std::string::npos) << kept().dump(1);
   good("report run --out page.html");
@@ -99,8 +103,8 @@ TEST_F(StaleTest, exchanged_summaries_of_two_cells_are_believed_by_none) {
   const auto swap = [&] {
     place_.shell("cd s/cells; set -- */; mv $1/summary.json x; mv $2/summary.json $1/; mv x $2/summary.json");
   };
-  const auto runs = [&] { return nlohmann::json::parse(good("runs s --json").out, nullptr, false); };
-  for (const auto& run : runs()) EXPECT_TRUE(run["verified"]) << run.dump();
+  const auto runs = [&] { return Json::parse(good("runs s --json").out); };
+  for (const auto& run : runs()) EXPECT_TRUE(run["verified"].get<bool>()) << run.dump();
   const std::string results = text_of(place_ / "s/results.csv");
 
   swap();
@@ -114,11 +118,27 @@ TEST_F(StaleTest, exchanged_summaries_of_two_cells_are_believed_by_none) {
   EXPECT_NE(place_.shell("locus results keep s --to kept").code, 0);
   good("gc s --yes");
   const std::string before = place_.shell("cat s/cells/*/final/model.safetensors | sha256sum").out;
-  const nlohmann::json again = nlohmann::json::parse(good(sweep + " --json").out, nullptr, false);
+  const Json again = Json::parse(good(sweep + " --json").out);
   EXPECT_EQ(again["ran"], 2) << "both go on from their checkpoint and write their own summary";
   for (const auto& run : runs()) EXPECT_EQ(run["status"], "finished");
   EXPECT_EQ(text_of(place_ / "s/results.csv"), results);
   EXPECT_EQ(place_.shell("cat s/cells/*/final/model.safetensors | sha256sum").out, before);
+}
+
+// Two seeds of "the same" data, between which the file was edited, are no repetitions.
+TEST_F(StaleTest, runs_of_one_file_that_changed_between_them_are_told_of) {
+  std::string samples = "a,b,c\n";
+  for (int i = 0; i < 40; ++i)
+    samples += std::to_string(i * 7 % 11) + "," + std::to_string(i * 5 % 13) + "," + std::to_string(i * 3 % 17) + "\n";
+  const std::string fit = "fit x.csv stop.steps=2 model.width=8 --quiet ";
+  cli_testing::write(place_ / "x.csv", samples);
+  good(fit + "seed=1 --out runs/1");
+  good(fit + "seed=2 --out runs/2");
+  EXPECT_EQ(good("compare runs --by model.width --metric test.mse").err.find("different data"), std::string::npos);
+  cli_testing::write(place_ / "x.csv", samples + "1,2,3\n");
+  good(fit + "seed=3 --out runs/3");
+  for (const char* command : {"compare runs --by model.width --metric test.mse", "runs runs"})
+    EXPECT_NE(good(command).err.find("trained on different data"), std::string::npos) << command;
 }
 
 TEST_F(StaleTest, a_damaged_row_of_the_metrics_stops_the_resume) {

@@ -6,10 +6,11 @@
 #include <array>
 #include <cstdio>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "io/file.h"
 #include "tests/support/fake_run.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
@@ -40,14 +41,14 @@ class SweepTest : public ::testing::Test {
   }
 
   std::string command(const std::string& arguments, int jobs = 2) const {
-    return std::string(LOCUS_BINARY) + " sweep " + (folder_ / "tiny.toml") + " --jobs " + std::to_string(jobs) + " --out " +
+    return locus::test::binary() + " sweep " + (folder_ / "tiny.toml") + " --jobs " + std::to_string(jobs) + " --out " +
            (folder_ / "out") + " " + arguments;
   }
   Result sweep(const std::string& arguments) const { return shell(command(arguments)); }
-  nlohmann::json sweep_json(const std::string& arguments, int code = 0) const {
+  Json sweep_json(const std::string& arguments, int code = 0) const {
     const Result r = shell(command(arguments + " --json --quiet 2>/dev/null"));
     EXPECT_EQ(r.code, code) << r.output;
-    return nlohmann::json::parse(r.output);
+    return Json::parse(r.output);
   }
   // A script whose folder of the sweep is a disk of its own; exit code kNoDisk where that cannot be had. It goes away with
   // the script.
@@ -100,13 +101,13 @@ TEST_F(SweepTest, two_sweeps_at_once_share_the_work) {
 TEST_F(SweepTest, shards_and_array_tasks_take_their_cells) {
   EXPECT_EQ(sweep_json("seed=0..4 --shard 1/2")["finished"], 2);
   const Result r = shell("SLURM_ARRAY_TASK_ID=4 " + command("seed=0..4 --json --quiet 2>/dev/null"));
-  EXPECT_EQ(nlohmann::json::parse(r.output)["ran"], 1);
+  EXPECT_EQ(Json::parse(r.output)["ran"], 1);
   EXPECT_EQ(shell("SLURM_ARRAY_TASK_ID=5 " + command("seed=0..4")).code, 2);
   EXPECT_EQ(sweep_json("seed=0..4")["ran"], 2);
 }
 
 TEST_F(SweepTest, a_divergence_is_reported_and_the_others_finish) {
-  const nlohmann::json j = sweep_json("optim.kind=sgd optim.lr=0.001,1e6 stop.epochs=20 seed=0..1", 3);
+  const Json j = sweep_json("optim.kind=sgd optim.lr=0.001,1e6 stop.epochs=20 seed=0..1", 3);
   EXPECT_EQ(j["finished"], 2);
   ASSERT_EQ(j["failures"].size(), 2u);
   EXPECT_EQ(j["failures"][0]["status"], "diverged");
@@ -228,10 +229,10 @@ TEST_F(SweepTest, stopped_as_early_as_can_be_nothing_is_half_done) {
   };
   for (const char* moment : {"0", "0.01", "0.03", "0.1", "0.3"}) {
     stopped(command("seed=0"), folder_ / "out", moment);
-    stopped(std::string(LOCUS_BINARY) + " train " + tiny + " --quiet --out " + (folder_ / "run"), folder_ / "run", moment);
+    stopped(locus::test::binary() + " train " + tiny + " --quiet --out " + (folder_ / "run"), folder_ / "run", moment);
   }
   // While the puzzles are made there is nothing to save yet, and nobody waits for them.
-  const Result r = shell("export LOCUS_CACHE=" + (folder_ / "cache") + "; " + LOCUS_BINARY + " train " + tiny +
+  const Result r = shell("export LOCUS_CACHE=" + (folder_ / "cache") + "; " + locus::test::binary() + " train " + tiny +
                          " lst.per_difficulty=1000000 --out " + (folder_ / "big") +
                          " & while read -r stat </proc/$!/stat; do set -- $stat; [ ${14} -ge 20 ] && break; sleep 0.02; "
                          "done; kill -TERM $!; wait $!");
@@ -261,7 +262,7 @@ TEST_F(SweepTest, asked_again_it_stops_without_waiting_for_checkpoints) {
 }
 
 TEST_F(SweepTest, dry_run_leaves_no_trace) {
-  const nlohmann::json j = sweep_json("pe.sigma=0.1,2 seed=0..2 --dry-run");
+  const Json j = sweep_json("pe.sigma=0.1,2 seed=0..2 --dry-run");
   EXPECT_EQ(j["count"], 6);
   EXPECT_EQ(j["to_run"], 6);
   EXPECT_GT(j["seconds"].get<double>(), 0);
@@ -270,7 +271,7 @@ TEST_F(SweepTest, dry_run_leaves_no_trace) {
 
 TEST_F(SweepTest, gc_drops_models_by_policy_and_never_measures) {
   sweep("seed=0..1 --quiet");
-  const std::string gc = std::string(LOCUS_BINARY) + " gc " + (folder_ / "out");
+  const std::string gc = locus::test::binary() + " gc " + (folder_ / "out");
   EXPECT_EQ(shell(gc + " </dev/null").code, 2);
   EXPECT_EQ(shell("ls -d " + (folder_ / "out") + "/cells/*/checkpoints | wc -l").output, "2\n");
   EXPECT_EQ(shell(gc + " --keep all-models --yes").code, 0);

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "config/load.h"
 #include "core/error.h"
+#include "core/json.h"
 
 namespace locus {
 namespace {
@@ -50,6 +50,8 @@ TEST(ConfigTest, every_field_changes_the_printed_text_and_identity_fields_the_ha
       **d += 0.25;
     } else if (const auto* c = std::get_if<Choice>(&f.target)) {
       c->set((c->get() + 1) % static_cast<int>(c->names.size()));
+    } else if (const auto* named = std::get_if<NamedChoice>(&f.target)) {
+      *named->target = *named->target == named->names.front() ? named->names.back() : named->names.front();
     } else if (const auto* t = std::get_if<std::string*>(&f.target)) {
       **t += "x";
     } else if (const auto* v = std::get_if<std::vector<double>*>(&f.target)) {

@@ -1,13 +1,14 @@
 // Hashes of runs: pinned values, what a new, renamed or removed key does to them, and the table that they are made of.
 #include "config/identity.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "config/load.h"
 #include "config/pinned_texts.h"
+#include "config/sections.h"
 #include "core/error.h"
 #include "core/hash.h"
 
@@ -67,6 +68,7 @@ TEST(IdentityTest, the_table_has_a_row_for_every_key_with_its_default_and_role) 
   const FieldList list = describe(defaults);
   const std::vector<IdentityKey>& keys = IdentityTable::pinned().keys();
   for (const Field& f : list.fields()) {
+    if (is_own_key(f.path)) continue;  // of another test, which registers a source
     const auto key =
         std::find_if(keys.begin(), keys.end(), [&](const IdentityKey& k) { return key_name_now(k.name) == f.path; });
     if (key == keys.end()) {

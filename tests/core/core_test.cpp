@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <numeric>
@@ -11,6 +12,7 @@
 #include "core/rng.h"
 #include "core/symmetry.h"
 #include "core/text.h"
+#include "core/turns.h"
 
 namespace locus {
 namespace {
@@ -103,6 +105,47 @@ TEST(ThreadPoolTest, rethrows_the_failure_of_the_lowest_task) {
     FAIL() << "no exception";
   } catch (const DataError& e) {
     EXPECT_EQ(e.parts().what, "4");
+  }
+}
+
+TEST(TurnsTest, results_are_handed_in_one_by_one_and_in_order) {
+  for (const int threads : {1, 2, 7}) {
+    ThreadPool pool(threads);
+    for (int repeat = 0; repeat < 50; ++repeat) {
+      std::vector<int> order;
+      run_in_turns(
+          pool, 20, [](int, int) {}, [&](int task, int) { order.push_back(task); });
+      ASSERT_EQ(order.size(), 20u);
+      EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+    }
+  }
+}
+
+TEST(TurnsTest, a_task_that_throws_ends_all_with_the_error_of_the_lowest) {
+  for (const int threads : {1, 2, 7}) {
+    ThreadPool pool(threads);
+    for (const int bad : {0, 3, 9}) {
+      for (const bool in_work : {true, false}) {
+        std::vector<int> order;
+        const auto fail = [&](int task) {
+          if (task == bad || (in_work && task == bad + 2)) throw DataError({.what = std::to_string(task)});
+        };
+        const auto work = [&](int task, int) {
+          if (in_work) fail(task);
+        };
+        const auto hand_in = [&](int task, int) {
+          if (!in_work) fail(task);
+          order.push_back(task);
+        };
+        try {
+          run_in_turns(pool, 10, work, hand_in);
+          FAIL() << "no exception";
+        } catch (const DataError& e) {
+          EXPECT_EQ(e.parts().what, std::to_string(bad));
+        }
+        EXPECT_LE(order.size(), static_cast<std::size_t>(bad)) << "handed in after the task that failed";
+      }
+    }
   }
 }
 

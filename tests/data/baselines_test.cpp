@@ -14,7 +14,7 @@ namespace {
 
 RunConfig small_run(std::int64_t window = 1) {
   RunConfig config;
-  config.study = Study::kMasked;
+  config.study = "masked";
   config.nmar.sizes = {5, 5};
   config.nmar.train_samples = 600;
   config.nmar.validation_samples = 0;
@@ -36,7 +36,7 @@ double brute_force_error(const Dataset& d, std::int64_t sample, double penalty) 
   x.rowwise() -= mean;
   std::vector<Eigen::Index> visible, hidden;
   for (std::int64_t v = 0; v < vars; ++v) {
-    (test.fixed_masks[static_cast<std::size_t>(sample * d.tokens + v / d.features)] ? hidden : visible).push_back(v);
+    (test.masks[static_cast<std::size_t>(sample * d.tokens + v / d.features)] ? hidden : visible).push_back(v);
   }
   const auto nv = static_cast<Eigen::Index>(visible.size());
   Eigen::MatrixXd a(train.count + nv, nv);
@@ -99,7 +99,7 @@ TEST(BaselinesTest, simple_predictors_agree_with_their_definition) {
   std::int64_t n = 0;
   for (std::int64_t i = 0; i < e.count; ++i) {
     const auto value = [&](std::int64_t t) { return static_cast<double>(e.values[static_cast<std::size_t>(i * 10 + t)]); };
-    const auto hidden = [&](std::int64_t t) { return e.fixed_masks[static_cast<std::size_t>(i * 10 + t)] != 0; };
+    const auto hidden = [&](std::int64_t t) { return e.masks[static_cast<std::size_t>(i * 10 + t)] != 0; };
     double sum = 0, count = 0;
     for (std::int64_t t = 0; t < 10; ++t) {
       if (!hidden(t)) sum += value(t), ++count;
@@ -141,7 +141,7 @@ TEST(BaselinesTest, a_subset_uses_the_same_masks_and_is_named) {
 
 TEST(BaselinesTest, the_default_network_has_the_known_ridge_error) {
   RunConfig config;
-  config.study = Study::kMasked;
+  config.study = "masked";
   config.nmar.validation_samples = 0;
   Dataset d = make_nmar_dataset(config);
   ThreadPool pool(2);

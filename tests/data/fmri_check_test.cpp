@@ -1,6 +1,7 @@
 #include "data/fmri_check.h"
 
 #include "core/error.h"
+#include "data/datasets.h"
 #include "data/samples.h"
 #include "tests/data/series_support.h"
 
@@ -74,7 +75,7 @@ TEST_F(FmriCheckTest, a_users_csv_becomes_samples_named_by_its_header) {
   text("labels.csv", labels);
   const RunConfig c = samples_config({.path = file("samples.csv"), .labels = "", .dataset = "", .random_split = false});
   EXPECT_NO_THROW(validate(c));
-  const Dataset d = make_masked_dataset(c);
+  const Dataset d = make_dataset(c);
   EXPECT_EQ(d.name, "samples");
   EXPECT_EQ(d.tokens_info.names, names);
   EXPECT_EQ(d.split("test").count, 100);
@@ -82,13 +83,12 @@ TEST_F(FmriCheckTest, a_users_csv_becomes_samples_named_by_its_header) {
   EXPECT_EQ(d.split("train").count, 360);
   const RunConfig labelled =
       samples_config({.path = file("samples.csv"), .labels = file("labels.csv"), .dataset = "", .random_split = true});
-  const Dataset e = make_masked_dataset(labelled);
+  const Dataset e = make_dataset(labelled);
   EXPECT_EQ(e.tokens_info.names[0], "gene29") << "the labels' order is the tokens' order";
   EXPECT_EQ(e.tokens_info.label_names.size(), 2u);
   write_csv(file("few.csv"), names, noise(10, 30, 1).view());
-  EXPECT_THROW(
-      make_masked_dataset(samples_config({.path = file("few.csv"), .labels = "", .dataset = "", .random_split = false})),
-      DataError);
+  EXPECT_THROW(make_dataset(samples_config({.path = file("few.csv"), .labels = "", .dataset = "", .random_split = false})),
+               DataError);
 }
 
 }  // namespace

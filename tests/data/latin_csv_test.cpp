@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "data/latin/csv.h"
 #include "data/latin/solver.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
@@ -15,7 +16,7 @@ const std::string kHeader = "ID,LST_num,condition,puzzles,solutions\n";
 // Row 1 lacks 2 only; column 1 and row 1 of the others leave it open: a binary puzzle with answer 2.
 const std::string kGood = "0,,Binary,1345000000000000,2\n";
 
-std::string shared_file(const std::string& name) { return std::string(LOCUS_SHARED_DATA) + "/lst/" + name; }
+std::string shared_file(const std::string& name) { return locus::test::shared_data() + "/lst/" + name; }
 
 std::string bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

@@ -9,6 +9,7 @@
 #include "data/latin/dataset.h"
 #include "data/latin/generate.h"
 #include "data/latin/solver.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
@@ -252,7 +253,7 @@ TEST(LatinDataOptionsTest, nonsense_is_a_config_error) {
 }
 
 TEST(LatinDataAuthorsTest, the_published_files_become_four_splits) {
-  const std::string folder = std::string(LOCUS_SHARED_DATA) + "/lst";
+  const std::string folder = locus::test::shared_data() + "/lst";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no published puzzle files at " << folder;
   const LatinData a = make_latin_data({.seed = 0, .authors_dir = folder}),
                   b = make_latin_data({.seed = 1, .authors_dir = folder});

@@ -13,6 +13,7 @@
 #include "core/rng.h"
 #include "data/baselines.h"
 #include "data/connectivity.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
@@ -30,7 +31,7 @@ NmarConfig small_config() {
 
 RunConfig small_run() {
   RunConfig config;
-  config.study = Study::kMasked;
+  config.study = "masked";
   config.nmar = small_config();
   return config;
 }
@@ -132,13 +133,13 @@ class ModuleOracle {
     for (std::int64_t s = 0; s < e.count; ++s) {
       std::map<std::int32_t, std::pair<int, double>> seen;
       for (std::int64_t t = 0; t < d_.tokens; ++t) {
-        if (e.fixed_masks[at(s, t)] != 0) continue;
+        if (e.masks[at(s, t)] != 0) continue;
         auto& [count, sum] = seen[d_.tokens_info.labels[static_cast<std::size_t>(t)]];
         ++count;
         sum += static_cast<double>(e.values[at(s, t)]);
       }
       for (std::int64_t t = 0; t < d_.tokens; ++t) {
-        if (e.fixed_masks[at(s, t)] == 0) continue;
+        if (e.masks[at(s, t)] == 0) continue;
         const auto& [count, sum] = seen[d_.tokens_info.labels[static_cast<std::size_t>(t)]];
         with({count, static_cast<int>(std::floor(sum / 0.5))}, static_cast<double>(e.values[at(s, t)]));
       }
@@ -151,7 +152,7 @@ class ModuleOracle {
 // Error of the oracle over that of ridge, on the same masks.
 double oracle_over_ridge(const std::string& file, std::int64_t graph) {
   RunConfig config;
-  load_toml_file(config, std::string(LOCUS_SOURCE_DIR) + "/configs/nmar/" + file);
+  load_toml_file(config, locus::test::source_dir() + "/configs/nmar/" + file);
   config.nmar.graph_seed = graph;
   const Dataset d = make_nmar_dataset(config);
   ThreadPool pool(1);
@@ -288,7 +289,7 @@ TEST(NmarTest, truths_and_windows_have_their_shapes) {
   EXPECT_EQ(d.features, 4);
   EXPECT_EQ(d.outputs, 4);
   EXPECT_EQ(d.split("train").values.size(), 200u * 15 * 4);
-  EXPECT_EQ(d.split("train").fixed_masks.size(), 200u * 15);
+  EXPECT_EQ(d.split("train").masks.size(), 200u * 15);
   for (const char* name : {"W", "W_raw", "modules", "correlation"}) {
     ASSERT_TRUE(d.tokens_info.truths.contains(name)) << name;
     EXPECT_EQ(d.tokens_info.truths.at(name).rows(), 15);

@@ -49,7 +49,7 @@ class SeriesFolder : public ::testing::Test {
 
   RunConfig config(const std::string& glob) const {
     RunConfig c;
-    c.study = Study::kMasked;
+    c.study = "masked";
     c.series.source = SeriesSource::kFiles;
     c.series.files = {file(glob)};
     return c;

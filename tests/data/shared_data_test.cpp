@@ -8,21 +8,23 @@
 #include "data/atlas.h"
 #include "data/baselines.h"
 #include "data/connectivity.h"
+#include "data/datasets.h"
 #include "data/export.h"
 #include "data/fmri_check.h"
 #include "data/nmar.h"
 #include "data/samples.h"
 #include "data/series.h"
 #include "io/array.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
 
 namespace fs = std::filesystem;
-const std::string kShared = LOCUS_SHARED_DATA;
+const std::string kShared = locus::test::shared_data();
 
 RunConfig shared_config(const std::string& name) {
-  RunConfig c = load_run_config(std::string(LOCUS_SOURCE_DIR) + "/configs/" + name, {});
+  RunConfig c = load_run_config(locus::test::source_dir() + "/configs/" + name, {});
   const auto absolute = [](std::string& path) {
     if (path.rfind("../shared/data", 0) == 0) path = kShared + path.substr(14);
   };
@@ -116,7 +118,7 @@ TEST(SharedDataTest, the_other_atlas_reads_at_raw_scale) {
   RunConfig c = shared_config("aal2/default.toml");
   c.series.test_last = 0;
   c.series.test_subjects = {"102311"};
-  const Dataset d = make_masked_dataset(c);
+  const Dataset d = make_dataset(c);
   EXPECT_EQ(d.tokens, 94);
   EXPECT_EQ(d.split("test").count, 1200);
   EXPECT_TRUE(d.tokens_info.labels.empty());
@@ -146,12 +148,12 @@ TEST(SharedDataTest, matlab_time_by_regions_and_v73_are_oriented_by_their_atlas)
 TEST(MaskedConfigsTest, every_ready_made_configuration_is_valid) {
   int found = 0;
   for (const char* folder : {"nmar", "fmri", "aal2"}) {
-    for (const auto& entry : fs::directory_iterator(std::string(LOCUS_SOURCE_DIR) + "/configs/" + folder)) {
+    for (const auto& entry : fs::directory_iterator(locus::test::source_dir() + "/configs/" + folder)) {
       if (entry.path().extension() != ".toml") continue;
       ++found;
       RunConfig c;
       EXPECT_NO_THROW(c = load_run_config(entry.path().string(), {})) << entry.path();
-      EXPECT_EQ(c.study, Study::kMasked) << entry.path();
+      EXPECT_EQ(c.study, "masked") << entry.path();
     }
   }
   EXPECT_GE(found, 35);
@@ -159,7 +161,7 @@ TEST(MaskedConfigsTest, every_ready_made_configuration_is_valid) {
 
 TEST(ExportTest, a_written_simulation_reads_back) {
   RunConfig c;
-  c.study = Study::kMasked;
+  c.study = "masked";
   c.nmar.sizes = {4, 5};
   c.nmar.train_samples = 40;
   c.nmar.validation_samples = 0;

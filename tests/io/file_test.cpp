@@ -120,18 +120,6 @@ TEST(FileTest, ensure_writable_directory_makes_parents_and_refuses_files) {
   }
 }
 
-TEST(FileTest, removes_temporaries_of_dead_processes_only) {
-  const Scratch scratch;
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(0);
-  ::waitpid(child, nullptr, 0);
-  write_file_atomic(scratch / (".model.tmp-" + std::to_string(child) + "-0"), std::string_view("x"));
-  write_file_atomic(scratch / (".model.tmp-" + std::to_string(::getpid()) + "-0"), std::string_view("x"));
-  write_file_atomic(scratch / "model", std::string_view("x"));
-  EXPECT_EQ(remove_stale_temporaries(scratch.path()), 1);
-  EXPECT_EQ(files_in(scratch.path()), 2);
-}
-
 TEST(FileTest, globs_are_sorted_and_must_match) {
   const Scratch scratch;
   for (const char* name : {"b.csv", "a10.csv", "a9.csv", "B.csv", "c.txt", "odd[1].csv"}) {

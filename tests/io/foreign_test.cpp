@@ -1,25 +1,25 @@
 // Files that SciPy, h5py and nibabel write in every variety we claim to read (run live; see make_foreign.py).
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "core/json.h"
 #include "io/array.h"
 #include "io/compress.h"
 #include "io/hdf5.h"
 #include "io/mat.h"
 #include "io/nifti.h"
 #include "tests/io/support.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
 
-using Json = nlohmann::json;
 using io_test::error_text;
 using io_test::Scratch;
 
 std::uint32_t digest(const std::vector<double>& values) { return crc32_of(std::as_bytes(std::span(values))); }
 
 Json make_foreign(const Scratch& scratch, const std::string& what) {
-  const auto output = io_test::run_command("/usr/bin/python3 " LOCUS_SOURCE_DIR "/tests/io/make_foreign.py " +
+  const auto output = io_test::run_command("/usr/bin/python3 " + locus::test::source_dir() + "/tests/io/make_foreign.py " +
                                            scratch.path().string() + " " + what);
   EXPECT_EQ(output.status, 0) << output.text;
   return output.status == 0 ? Json::parse(output.text) : Json::object();

@@ -1,6 +1,6 @@
 // Every real file against what NumPy, SciPy, h5py and nibabel read from it (run live; see dump_expected.py).
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "io/array.h"
 #include "io/cifti.h"
 #include "io/compress.h"
@@ -9,11 +9,11 @@
 #include "io/mat.h"
 #include "io/nifti.h"
 #include "tests/io/support.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
 
-using Json = nlohmann::json;
 using io_test::shared_data;
 namespace fs = std::filesystem;
 
@@ -92,15 +92,15 @@ void check_datasets(const fs::path& path, const Json& want) {
 TEST(FormatsTest, every_real_file_reads_as_the_reference_libraries_read_it) {
   LOCUS_NEEDS_SHARED_DATA();
   LOCUS_NEEDS_PYTHON("numpy, scipy.io, h5py, nibabel");
-  const auto output =
-      io_test::run_command("/usr/bin/python3 " LOCUS_SOURCE_DIR "/tests/io/dump_expected.py " + shared_data().string());
+  const auto output = io_test::run_command("/usr/bin/python3 " + locus::test::source_dir() + "/tests/io/dump_expected.py " +
+                                           shared_data().string());
   ASSERT_EQ(output.status, 0) << output.text;
   const Json expected = Json::parse(output.text);
   EXPECT_GE(expected.size(), 40u);
   for (const auto& [file, want] : expected.items()) {
     SCOPED_TRACE(file);
     const fs::path path = shared_data() / file;
-    const std::string kind = want["kind"];
+    const std::string kind = want["kind"].text();
     if (kind == "matrix") {
       const NamedMatrix matrix = read_matrix(path);
       EXPECT_EQ(shape_of(matrix.values), want["shape"].get<std::vector<std::int64_t>>());

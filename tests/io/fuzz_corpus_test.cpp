@@ -5,18 +5,19 @@
 #include "fuzz/targets.h"
 #include "io/file.h"
 #include "tests/io/support.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kCorpus = fs::path(LOCUS_SOURCE_DIR) / "fuzz/corpus";
+const fs::path kCorpus = fs::path(locus::test::source_dir()) / "fuzz/corpus";
 
 TEST(FuzzCorpusTest, every_target_has_a_corpus_and_a_program_and_no_folder_is_left_over) {
   std::vector<std::string> names;
   for (const fuzz::Target& target : fuzz::kTargets) names.emplace_back(target.name);
-  const std::string cmake = read_text_file(fs::path(LOCUS_SOURCE_DIR) / "cmake/fuzz.cmake");
+  const std::string cmake = read_text_file(fs::path(locus::test::source_dir()) / "cmake/fuzz.cmake");
   std::string list = "set(LOCUS_FUZZ_TARGETS";
   for (const std::string& name : names) list += " " + name;
   EXPECT_NE(cmake.find(list + ")"), std::string::npos) << "cmake/fuzz.cmake must say: " << list << ")";

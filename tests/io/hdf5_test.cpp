@@ -1,5 +1,7 @@
 #include "io/hdf5.h"
 
+#include <cmath>
+
 #include "io/array.h"
 #include "io/compress.h"
 #include "io/mat.h"
@@ -41,6 +43,26 @@ TEST(Hdf5SourcesTest, external_storage_is_refused_with_its_name) {
   EXPECT_NE(message.find("from other files"), std::string::npos) << message;
   EXPECT_NE(message.find("elsewhere.bin"), std::string::npos) << message;
   EXPECT_NE(error_text([&] { read_matrix(scratch / "a.h5"); }), "");
+}
+
+TEST(Hdf5SourcesTest, attributes_of_netcdf_say_which_numbers_are_missing_and_how_they_are_packed) {
+  const Scratch scratch;
+  square(scratch / "a.h5", H5P_DEFAULT, true);
+  {
+    const Held file(H5Fopen((scratch / "a.h5").c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    const Held set(H5Dopen2(file, "x", H5P_DEFAULT), H5Dclose);
+    const Held space(H5Screate(H5S_SCALAR), H5Sclose);
+    for (const auto& [name, value] :
+         {std::pair{"_FillValue", 7.0}, {"missing_value", 9.0}, {"scale_factor", 0.5}, {"add_offset", 100.0}}) {
+      const Held attribute(H5Acreate2(set, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+      H5Awrite(attribute, H5T_NATIVE_DOUBLE, &value);
+    }
+  }
+  const std::vector<double> values = read_hdf5(scratch / "a.h5").array.values;
+  EXPECT_EQ(values[0], 100.5);
+  EXPECT_TRUE(std::isnan(values[6]));
+  EXPECT_EQ(values[7], 104);
+  EXPECT_TRUE(std::isnan(values[8]));
 }
 
 TEST(Hdf5SourcesTest, virtual_sources_are_refused_whether_they_are_there_or_not) {

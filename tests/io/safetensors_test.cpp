@@ -6,6 +6,7 @@
 #include "core/rng.h"
 #include "io/file.h"
 #include "tests/io/support.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
@@ -170,8 +171,8 @@ TEST(SafetensorsTest, a_foreign_reader_sees_the_same) {
   const Scratch scratch;
   const Sample sample;
   write_safetensors(scratch / "m.safetensors", sample.views(), {{"format", "pt"}});
-  const auto output = io_test::run_command("/usr/bin/python3 " LOCUS_SOURCE_DIR "/tests/io/read_safetensors.py " +
-                                           (scratch / "m.safetensors").string());
+  const auto output = io_test::run_command("/usr/bin/python3 " + locus::test::source_dir() +
+                                           "/tests/io/read_safetensors.py " + (scratch / "m.safetensors").string());
   EXPECT_EQ(output.status, 0) << output.text;
   EXPECT_NE(output.text.find("metadata {\"format\": \"pt\"}"), std::string::npos) << output.text;
   EXPECT_NE(output.text.find("blocks.0.attn.weight F32 [2, 3] [1.5, -2.0, 0.10000000149011612, 3.0, 4.0, 5.0]"),

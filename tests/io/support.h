@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "tests/support/paths.h"
 
 namespace locus::io_test {
 
@@ -67,13 +68,13 @@ std::string error_text(const Body& body) {
   return {};
 }
 
-inline fs::path shared_data() { return LOCUS_SHARED_DATA; }
+inline fs::path shared_data() { return locus::test::shared_data(); }
 
 }  // namespace locus::io_test
 
-#define LOCUS_NEEDS_SHARED_DATA()                                       \
-  if (!::locus::io_test::fs::exists(LOCUS_SHARED_DATA)) {               \
-    GTEST_SKIP() << "the shared data are not at " << LOCUS_SHARED_DATA; \
+#define LOCUS_NEEDS_SHARED_DATA()                                                \
+  if (!::locus::io_test::fs::exists(locus::test::shared_data())) {               \
+    GTEST_SKIP() << "the shared data are not at " << locus::test::shared_data(); \
   }
 #define LOCUS_NEEDS_PYTHON(modules)                                 \
   if (!::locus::io_test::python_has(modules)) {                     \

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "io/codec.h"
 #include "io/file.h"
 #include "tests/io/support.h"
 

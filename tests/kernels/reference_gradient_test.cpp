@@ -119,7 +119,7 @@ std::string kind_name(const testing::TestParamInfo<int>& at) {
   return names.at(at.param);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ReferenceEncodingGradientTest, testing::Range(0, static_cast<int>(PeKind::kAlibi) + 1),
+INSTANTIATE_TEST_SUITE_P(Kinds, ReferenceEncodingGradientTest, testing::Range(0, static_cast<int>(kPeKindNames.size())),
                          kind_name);
 
 class ReferenceOptionGradientTest : public testing::TestWithParam<std::string> {};

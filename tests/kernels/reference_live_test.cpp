@@ -7,12 +7,13 @@
 #include <set>
 
 #include "tests/support/golden.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
 
 const std::string kPython = "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 ";
-const std::string kSource = LOCUS_SOURCE_DIR;
+const std::string kSource = locus::test::source_dir();
 
 bool succeeds(const std::string& command) { return std::system((command + " > /dev/null 2>&1").c_str()) == 0; }
 

@@ -12,13 +12,14 @@
 #include "config/load.h"
 #include "model/encoder.h"
 #include "tests/support/golden.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = LOCUS_SOURCE_DIR;
+const fs::path kRoot = locus::test::source_dir();
 
 // The suite that tests what a kind promises. A new kind needs a row here, a page, golden files and a line in the registry.
 const std::map<PeKind, std::string> kPropertySuites = {
@@ -58,13 +59,17 @@ class CompletenessTest : public testing::TestWithParam<std::size_t> {
 
 TEST_P(CompletenessTest, the_encoding_is_listed_once_with_a_summary) {
   int found = 0;
-  for (const EncodingInfo& info : encoding_infos()) {
-    if (info.kind != kind()) continue;
+  for (const EncodingRow& row : encoding_rows()) {
+    if (row.kind != kind()) continue;
     ++found;
-    EXPECT_GT(info.summary.size(), 20u);
-    EXPECT_EQ(info.parameters.empty(), kind() == PeKind::kNone);
+    EXPECT_GT(row.summary.size(), 20u);
+    EXPECT_EQ(row.fields.empty(), kind() == PeKind::kNone);
+    PeConfig pe;
+    pe.kind = kind();
+    EXPECT_FALSE(row.label(pe).empty());
   }
   EXPECT_EQ(found, 1);
+  EXPECT_EQ(encoding_rows()[GetParam()].kind, kind()) << "rows stand in the order of kPeKindNames";
 }
 
 TEST_P(CompletenessTest, its_keys_are_keys_of_the_configuration) {
@@ -72,18 +77,32 @@ TEST_P(CompletenessTest, its_keys_are_keys_of_the_configuration) {
   const FieldList list = describe(config);
   std::set<std::string> known;
   for (const Field& f : list.fields()) known.insert(f.path);
-  for (const EncodingInfo& info : encoding_infos()) {
-    if (info.kind != kind() || info.parameters.empty()) continue;
-    std::string rest = info.parameters + ", ";
-    for (std::size_t at = 0; (at = rest.find(", ")) != std::string::npos; rest.erase(0, at + 2))
-      EXPECT_TRUE(known.contains("pe." + rest.substr(0, at))) << rest.substr(0, at);
+  for (const std::string_view field : encoding_row(kind()).fields)
+    EXPECT_TRUE(known.contains("pe." + std::string(field))) << field;
+}
+
+// What the row says of the encoding is what the encoding does.
+TEST_P(CompletenessTest, the_row_tells_whether_it_adds_a_table) {
+  PeConfig pe;
+  pe.kind = kind();
+  PeContext context;
+  context.tokens = 6;
+  context.width = 8;
+  context.coordinates = MatrixD(6, 1);
+  context.eigenvectors = MatrixD(6, 2);
+  for (std::int64_t t = 0; t < 6; ++t) context.coordinates(t, 0) = static_cast<double>(t);
+  const auto encoding = make_encoding(pe, context);
+  EXPECT_EQ(encoding->adds_to_input(), encoding_row(kind()).adds_table);
+  for (const PeTensor& tensor : encoding->tensors()) {
+    const bool fixed = tensor.name == "eigenvectors";
+    EXPECT_EQ(tensor.trained, encoding_row(kind()).trained && !fixed) << tensor.name;
   }
 }
 
 TEST_P(CompletenessTest, pytorch_golden_files_hold_it_with_one_and_four_heads_and_both_masks) {
   bool full = false, causal = false;
   for (const std::string& path : golden::files()) {
-    const nlohmann::json config = golden::read_file(path).config();
+    const Json config = golden::read_file(path).config();
     if (config["pe"]["kind"] != name() || config["shape"]["tokens"].get<int>() % 2 == 0) continue;
     full |= config["model"]["heads"] == 1 && config["model"]["attention_mask"] == "full";
     causal |= config["model"]["heads"] == 4 && config["model"]["attention_mask"] == "causal";
@@ -117,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(Encodings, CompletenessTest, testing::Range<std::size_t
 // The data that the configurations of a folder are made for.
 ModelShape shape_for(const RunConfig& c, const std::string& path) {
   ModelShape shape;
-  if (c.study == Study::kLst) {
+  if (c.study == "lst") {
     shape = {c.lst.n * c.lst.n, c.lst.n + 1, c.lst.n, true, false};
   } else {
     std::int64_t tokens = path.find("aal2/") != std::string::npos ? 94 : 360;

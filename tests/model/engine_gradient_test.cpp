@@ -184,9 +184,9 @@ TEST_P(EngineGradientTest, agree_with_dropout_of_pattern_and_encoding) {
 
 std::vector<Sweep> sweeps() {
   std::vector<Sweep> out;
-  for (int kind = 0; kind <= static_cast<int>(reference::PeKind::kAlibi); ++kind) {
+  for (const EncodingRow& row : encoding_rows()) {
     for (const int heads : {1, 4}) {
-      for (const bool causal : {false, true}) out.push_back({static_cast<reference::PeKind>(kind), heads, causal});
+      for (const bool causal : {false, true}) out.push_back({row.kind, heads, causal});
     }
   }
   return out;

@@ -10,7 +10,6 @@
 #include "config/load.h"
 #include "core/rng.h"
 #include "model/encoder.h"
-#include "train/batches.h"
 #include "train/step.h"
 
 namespace locus {
@@ -21,7 +20,7 @@ struct Gradients {
   std::vector<float> values;
 };
 
-Gradients gradients(const ModelStructure& s, const Savings& savings, const BatchData& batch) {
+Gradients gradients(const ModelStructure& s, const Savings& savings, const Examples& batch) {
   AlignedBuffer<float> params(static_cast<std::size_t>(s.layout.floats()));
   initialize_parameters(s, 5, params.data());
   Rng rng(9, "biases");
@@ -37,15 +36,16 @@ Gradients gradients(const ModelStructure& s, const Savings& savings, const Batch
   step.loss_weight = 1.0 / static_cast<double>(batch.count);
   pass.begin_shard(prepared, grads.data());
   for (std::int64_t i = 0; i < batch.count; i += 7)
-    out.loss += pass.train(prepared, batch.slice(s.shape, i, std::min<std::int64_t>(7, batch.count - i)), step).loss;
+    out.loss +=
+        pass.train(prepared, microbatch_of(s.shape, batch, i, std::min<std::int64_t>(7, batch.count - i)), step).loss;
   pass.end_shard(prepared);
   std::copy_n(grads.data(), params.size(), out.values.begin());
   return out;
 }
 
-BatchData puzzles(std::int64_t count, std::int64_t tokens, int ids) {
+Examples puzzles(std::int64_t count, std::int64_t tokens, int ids) {
   Rng rng(3, "ids");
-  BatchData batch;
+  Examples batch;
   batch.count = count;
   for (std::int64_t i = 0; i < count * tokens; ++i)
     batch.ids.push_back(static_cast<std::int16_t>(static_cast<int>(rng.below(static_cast<std::uint64_t>(ids + 1))) - 1));
@@ -70,7 +70,7 @@ TEST_P(IdInputsTest, savings_of_the_first_block_agree_with_the_plain_way) {
   ASSERT_EQ(table.first, FirstPath::kTable);
   Savings split = table;
   split.first = FirstPath::kSplit;
-  const BatchData batch = puzzles(20, 16, 5);
+  const Examples batch = puzzles(20, 16, 5);
   const Gradients plain = gradients(s, no_savings(), batch);
   for (const Savings& savings : {table, split}) {
     const Gradients fast = gradients(s, savings, batch);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "tests/project/shell.h"
+#include "tests/support/paths.h"
 
 namespace locus::house {
 namespace {
@@ -66,10 +67,10 @@ TEST(DisassemblyTest, only_variants_hold_what_the_baseline_lacks) {
   GTEST_SKIP() << "the program has variants on x86-64 alone";
 #endif
   if (run_shell("command -v objdump", ".").exit_code != 0) GTEST_SKIP() << "objdump (binutils) is not installed";
-  if (run_shell(std::string("nm '") + LOCUS_BINARY + "' | grep -q __asan_init", ".").exit_code == 0) {
+  if (run_shell("nm '" + locus::test::binary() + "' | grep -q __asan_init", ".").exit_code == 0) {
     GTEST_SKIP() << "the sanitizers add functions of their own";
   }
-  Census census = disassemble(LOCUS_BINARY);
+  Census census = disassemble(locus::test::binary());
   ASSERT_GT(census.functions[""], 1000) << "objdump showed no program";
   for (const auto& [function, code] : census.leaks) ADD_FAILURE() << function << ": " << code;
   for (const char* variant : {"baseline", "avx2", "avx512"}) EXPECT_GT(census.functions[variant], 30) << variant;

@@ -6,13 +6,14 @@
 
 #include "tests/project/house_rules.h"
 #include "tests/project/shell.h"
+#include "tests/support/paths.h"
 
 namespace locus::house {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = LOCUS_SOURCE_DIR;
+const fs::path kRoot = locus::test::source_dir();
 const std::vector<std::string> kCode = {".h", ".cpp"};
 
 std::string joined(const Findings& findings) {
@@ -72,14 +73,14 @@ TEST(IncludeRulesTest, every_kind_of_forbidden_include_is_reported) {
   EXPECT_EQ(count("src/analyze/results/a.h", "stats/ranks.h"), 1u);
   EXPECT_EQ(count("src/report/a.cpp", "analyze/results/recovery.h"), 0u);
   EXPECT_EQ(count("src/report/a.cpp", "analyze/recovery.h"), 1u);
-  EXPECT_EQ(count("src/study/a.cpp", "cli/main.h"), 1u);
-  EXPECT_EQ(count("src/cli/a.cpp", "study/lst.h"), 0u);
+  EXPECT_EQ(count("src/sweep/a.cpp", "cli/main.h"), 1u);
+  EXPECT_EQ(count("src/cli/a.cpp", "sweep/plan.h"), 0u);
   EXPECT_EQ(count("src/elsewhere/a.cpp", "core/b.h"), 1u);
 }
 
 TEST(HouseRulesTest, files_are_short_finished_and_tell_their_purpose) {
   Findings all;
-  for (const char* folder : {"src", "tests", "bench", "fuzz"}) {
+  for (const char* folder : {"src", "tests", "bench", "fuzz", "python/bindings"}) {
     for (const auto& file : read_tree(kRoot, folder, kCode)) {
       const Findings found = form_findings(file);
       all.insert(all.end(), found.begin(), found.end());

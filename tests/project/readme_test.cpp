@@ -7,17 +7,18 @@
 #include "tests/project/house_rules.h"
 #include "tests/project/markdown_commands.h"
 #include "tests/project/shell.h"
+#include "tests/support/paths.h"
 
 namespace locus::house {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = LOCUS_SOURCE_DIR;
-const fs::path kBinary = LOCUS_BINARY;
+const fs::path kRoot = locus::test::source_dir();
+const fs::path kBinary = locus::test::binary();
 
 // The sources by link, the program at its documented place and on the PATH.
-void furnish(const fs::path& folder) {
+void link_sources(const fs::path& folder) {
   for (const char* name : {"configs", "examples", "docs", "results", "python"}) {
     if (fs::exists(kRoot / name)) fs::create_directory_symlink(kRoot / name, folder / name);
   }
@@ -29,7 +30,7 @@ void run_page(const SourceFile& page) {
   const auto blocks = command_blocks(page.text);
   if (blocks.empty()) return;
   const ScratchFolder scratch;
-  furnish(scratch.path());
+  link_sources(scratch.path());
   for (const auto& block : blocks) {
     SCOPED_TRACE(page.path + ":" + std::to_string(block.line));
     const ShellResult result =

@@ -5,6 +5,7 @@
 #include "analyze/results/identifiability.h"
 #include "analyze/results/interventions.h"
 #include "analyze/results/kernel.h"
+#include "analyze/results/logits.h"
 #include "analyze/results/movement.h"
 #include "analyze/results/networks.h"
 #include "analyze/results/recovery.h"
@@ -13,6 +14,7 @@
 #include "report/figures/identifiability.h"
 #include "report/figures/interventions.h"
 #include "report/figures/kernel.h"
+#include "report/figures/logits.h"
 #include "report/figures/modules.h"
 #include "report/figures/recovery.h"
 #include "report/figures/relations.h"
@@ -63,6 +65,9 @@ class AnalysisContractTest : public ::testing::Test {
     for (const char* part : {"all", "pe", "rest"})
       movement.rows.push_back({.model = "final", .level = "part", .name = part, .relative = 0.34});
     write_result(run, "movement", movement);
+    LogitResult logits;
+    logits.rows.push_back({.model = "final", .layer = -1, .position_position = 0.35, .total = 0.36, .entropy = 0.37});
+    write_result(run, "logits", logits);
     AttentionResult attention;
     attention.agreement.push_back(
         {.model = "final", .map = "mean", .form = "plain", .reference = "example", .cosine = 0.41});
@@ -152,6 +157,26 @@ TEST_F(AnalysisContractTest, networks_are_found) {
 
 TEST_F(AnalysisContractTest, kernel_and_movement_are_found) {
   EXPECT_EQ(means(collect_kernel(inputs_).value.value().panels), (std::vector<double>{0.31, 0.32, 0.33, 0.34}));
+}
+
+TEST_F(AnalysisContractTest, logits_are_found) {
+  const LogitSpread data = collect_logits(inputs_).value.value();
+  ASSERT_EQ(data.views.size(), 1u);
+  EXPECT_EQ(means(data.views[0].panels), (std::vector<double>{0.35, 0.36, 0.37}));
+  EXPECT_NE(draw_logits(data).csv.find("trained,Spread of the logits,position with position,"), std::string::npos);
+}
+
+TEST_F(AnalysisContractTest, a_result_of_other_types_is_a_problem_of_its_run_only) {
+  const fs::path run = folder_.path() / "run";
+  write_text(run / "analysis" / "recovery.json", R"({"layers": [{"model": "final", "layer": "first"}]})");
+  const auto runs = load_runs(find_run_paths(std::vector<std::string>{folder_.path().string()}));
+  ASSERT_EQ(runs.size(), 1u);
+  EXPECT_EQ(find_result<RecoveryResult>(runs[0].analyses), nullptr);
+  EXPECT_NE(find_result<NetworkResult>(runs[0].analyses), nullptr);
+  const bool told = std::any_of(runs[0].problems.begin(), runs[0].problems.end(), [](const std::string& problem) {
+    return problem.find("analysis/recovery.json") != std::string::npos;
+  });
+  EXPECT_TRUE(told);
 }
 
 TEST_F(AnalysisContractTest, agreement_is_found) {

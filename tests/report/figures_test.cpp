@@ -193,7 +193,7 @@ TEST_F(FigureTest, interventions_average_repeats_and_leave_lesions_out) {
   EXPECT_NEAR(row->change.value, -0.51, 1e-12);
   EXPECT_EQ(row->runs, 3u);
   EXPECT_EQ(std::count(data.kinds.begin(), data.kinds.end(), "lesion"), 0);
-  EXPECT_EQ(std::count(data.kinds.begin(), data.kinds.end(), "scaled 0.5"), 1);
+  EXPECT_EQ(std::count(data.kinds.begin(), data.kinds.end(), "halved"), 1);
   EXPECT_EQ(draw_interventions(data).table->rows.size(), data.rows.size());
 }
 
@@ -246,7 +246,7 @@ TEST(BaselineTest, near_ones_are_drawn_and_all_are_named) {
   const TempFolder folder("baselines");
   for (int seed = 0; seed < 3; ++seed) {
     FakeRun run;
-    run.config.study = Study::kMasked;
+    run.config.study = "masked";
     run.config.model.readout = Readout::kMasked;
     run.config.seed = seed;
     run.final_accuracy = 0.70 + 0.02 * seed;

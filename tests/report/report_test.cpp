@@ -101,7 +101,7 @@ TEST(ReportTest, renders_broken_unfinished_and_diverged_runs) {
   EXPECT_EQ(result.runs, 9u);
   const std::string page = read_text(result.page);
   for (const char* text :
-       {"unfinished", "diverged", "summary.json", "not a number: heldout.accuracy", "lines read of metrics.jsonl"}) {
+       {"unfinished", "diverged", "summary.json", "not a number: heldout.accuracy", "metrics.jsonl: line 2 is left out"}) {
     EXPECT_NE(page.find(text), std::string::npos) << text;
   }
   const std::string csv = read_text(fs::path(result.folder) / "accuracy_vs_sigma.csv");

@@ -12,15 +12,14 @@ struct FakeAnalysis {
   bool labels = false;
 };
 
-inline nlohmann::json analysis_head(const std::string& name) {
-  return {{"name", name}, {"inputs_hash", "hash"}, {"available", true}, {"files", nlohmann::json::array()}};
+inline Json analysis_head(const std::string& name) {
+  return {{"name", name}, {"inputs_hash", "hash"}, {"available", true}, {"files", Json::array()}};
 }
 
 inline void write_fake_tables(const fs::path& dir, const FakeAnalysis& a) {
-  using nlohmann::json;
-  json recovery = analysis_head("recovery"), networks = analysis_head("networks");
-  for (const char* name : {"truths", "layers"}) recovery[name] = json::array();
-  networks["rows"] = json::array();
+  Json recovery = analysis_head("recovery"), networks = analysis_head("networks");
+  for (const char* name : {"truths", "layers"}) recovery[name] = Json::array();
+  networks["rows"] = Json::array();
   for (const std::string model : {"init", "snapshots/10", "final"}) {
     const double q = model == "final" ? a.quality : 0.02;
     for (int l = 0; l < a.layers; ++l) {
@@ -30,13 +29,14 @@ inline void write_fake_tables(const fs::path& dir, const FakeAnalysis& a) {
                                     {"code", "raw"},
                                     {"similarity", "cosine"},
                                     {"truth", a.labels ? "correlation" : "sinusoid"},
-                                    {"pearson", own}});
+                                    {"pearson", own},
+                                    {"mantel_p", own > 0.1 ? 0.001 : 0.6}});
       recovery["layers"].push_back({{"model", model},
                                     {"layer", l},
                                     {"procrustes_matched", 1.3 - own},
                                     {"procrustes_null", 1.28},
-                                    {"readout_r2", a.labels ? json("nan") : json(own)},
-                                    {"label_accuracy", a.labels ? json(own) : json("nan")}});
+                                    {"readout_r2", a.labels ? Json("nan") : Json(own)},
+                                    {"label_accuracy", a.labels ? Json(own) : Json("nan")}});
       networks["rows"].push_back({{"model", model},
                                   {"layer", l},
                                   {"code", "centred"},
@@ -44,15 +44,15 @@ inline void write_fake_tables(const fs::path& dir, const FakeAnalysis& a) {
                                   {"q_signed_p", 0.001},
                                   {"difference", 0.4 * own},
                                   {"difference_p", 0.002},
-                                  {"segregation", model == "final" ? json(0.8 * own) : json("nan")},
+                                  {"segregation", model == "final" ? Json(0.8 * own) : Json("nan")},
                                   {"adjusted_rand", own},
                                   {"adjusted_rand_p", 0.003}});
     }
   }
   write_text(dir / "analysis" / "recovery.json", recovery.dump());
   if (a.labels) write_text(dir / "analysis" / "networks.json", networks.dump());
-  json kernel = analysis_head("kernel"), movement = analysis_head("movement");
-  kernel["kernels"] = kernel["taylor"] = movement["rows"] = json::array();
+  Json kernel = analysis_head("kernel"), movement = analysis_head("movement");
+  kernel["kernels"] = kernel["taylor"] = movement["rows"] = Json::array();
   double share = 1;
   for (const char* part : {"all", "pe", "rest"}) {
     kernel["kernels"].push_back(
@@ -66,12 +66,11 @@ inline void write_fake_tables(const fs::path& dir, const FakeAnalysis& a) {
 }
 
 inline void write_fake_interventions(const fs::path& dir, const FakeAnalysis& a, const std::string& split) {
-  using nlohmann::json;
-  json out = analysis_head("interventions");
+  Json out = analysis_head("interventions");
   const std::string measure = a.labels ? "mse" : "accuracy";
   out["measure"] = measure;
-  out["rows"] = json::array();
-  const auto add = [&](const char* kind, json amount, int token, int repeat, double change) {
+  out["rows"] = Json::array();
+  const auto add = [&](const char* kind, Json amount, int token, int repeat, double change) {
     out["rows"].push_back({{"kind", kind},
                            {"layer", -1},
                            {"amount", amount},
@@ -91,9 +90,8 @@ inline void write_fake_interventions(const fs::path& dir, const FakeAnalysis& a,
 }
 
 inline void write_fake_attention(const fs::path& dir, const FakeAnalysis& a, bool agreement) {
-  using nlohmann::json;
-  json out = analysis_head("attention");
-  out["agreement"] = json::array();
+  Json out = analysis_head("attention");
+  out["agreement"] = Json::array();
   for (const char* form : {"plain", "centred"}) {
     for (const char* model : {"init", "final"}) {
       const double cosine = std::string(model) == "init" ? 0.4 : 0.4 + 0.5 * a.quality;
@@ -144,10 +142,9 @@ inline void write_fake_communities(const fs::path& dir, const FakeAnalysis& a, c
 
 // Analyses of several runs; relations of hostile names when `name` is one.
 inline void write_fake_group_analyses(const fs::path& dir, const std::vector<std::string>& runs, const std::string& name) {
-  using nlohmann::json;
-  json same = analysis_head("identifiability"), relations = analysis_head("relations");
+  Json same = analysis_head("identifiability"), relations = analysis_head("relations");
   same["runs"] = runs;
-  for (const char* list : {"pairs", "summary"}) same[list] = json::array();
+  for (const char* list : {"pairs", "summary"}) same[list] = Json::array();
   for (int r = 0; r + 1 < static_cast<int>(runs.size()); r += 2) {
     for (const char* model : {"init", "final"}) {
       const double value = std::string(model) == "init" ? 0.02 : 0.8 - 0.02 * r;
@@ -169,7 +166,7 @@ inline void write_fake_group_analyses(const fs::path& dir, const std::vector<std
                                  {"procrustes_matched", 1.3 - value}});
     }
   }
-  relations["relations"] = json::array();
+  relations["relations"] = Json::array();
   for (int k = 0; k < 6; ++k) {
     relations["relations"].push_back({{"measure", fmt::format("{} {}", name, k)},
                                       {"outcome", "heldout.accuracy"},
@@ -180,7 +177,7 @@ inline void write_fake_group_analyses(const fs::path& dir, const std::vector<std
                                       {"high", 0.95 - 0.3 * k},
                                       {"sigmas", 6},
                                       {"spearman_sigma", 1},
-                                      {"spearman_within", k == 1 ? json("nan") : json(0.1)}});
+                                      {"spearman_within", k == 1 ? Json("nan") : Json(0.1)}});
   }
   write_text(dir / "analysis" / "identifiability.json", same.dump());
   write_text(dir / "analysis" / "relations.json", relations.dump());

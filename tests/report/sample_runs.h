@@ -97,7 +97,7 @@ inline void write_masked_study(const fs::path& dir, const MaskedSample& sample) 
   for (const double sigma : {0.1, 0.5, 2.0}) {
     for (int seed = 0; seed < sample.seeds; ++seed) {
       FakeRun run;
-      run.config.study = Study::kMasked;
+      run.config.study = "masked";
       run.config.model.readout = Readout::kMasked;
       run.config.model.width = 64;
       if (sample.brain) run.config.series.source = SeriesSource::kFiles;

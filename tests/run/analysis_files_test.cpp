@@ -1,7 +1,6 @@
 // Whether a stored analysis still belongs to the model in the folder.
 #include "run/analysis_files.h"
-
-#include <nlohmann/json.hpp>
+#include "core/json.h"
 
 #include "tests/run/run_testing.h"
 
@@ -19,14 +18,14 @@ class AnalysisFilesTest : public RunFolderTest {
     summary.steps = step;
     run.write_summary(summary);
   }
-  nlohmann::json made_now() const { return {{kMadeOf, to_json(model_state(out_))}}; }
-  nlohmann::json made_of_several() const { return {{kMadeOf, nlohmann::json::array({to_json(model_state(out_), out_)})}}; }
+  Json made_now() const { return {{kMadeOf, to_json(RunReader(out_).model_state())}}; }
+  Json made_of_several() const { return {{kMadeOf, Json::array({to_json(RunReader(out_).model_state(), out_)})}}; }
 };
 
 TEST_F(AnalysisFilesTest, current_until_the_model_changes) {
   finish(10);
-  const nlohmann::json analysis = made_now();
-  const nlohmann::json several = made_of_several();
+  const Json analysis = made_now();
+  const Json several = made_of_several();
   EXPECT_EQ(check_analysis_in(out_, analysis).age, AnalysisAge::kCurrent);
   EXPECT_EQ(check_analysis_in(root_, several).age, AnalysisAge::kCurrent);
   finish(10);
@@ -42,26 +41,25 @@ TEST_F(AnalysisFilesTest, current_until_the_model_changes) {
 
 TEST_F(AnalysisFilesTest, what_cannot_be_checked_is_usable_and_unverified) {
   finish(10);
-  const nlohmann::json analysis = made_now();
-  for (const nlohmann::json& old :
-       {nlohmann::json::object(), nlohmann::json{{kMadeOf, 3}}, nlohmann::json{{kMadeOf, nullptr}}}) {
+  const Json analysis = made_now();
+  for (const Json& old : {Json::object(), Json{{kMadeOf, 3}}, Json{{kMadeOf, nullptr}}}) {
     EXPECT_EQ(check_analysis_in(out_, old).age, AnalysisAge::kUnverified) << old.dump();
     EXPECT_TRUE(check_analysis_in(out_, old).usable());
   }
   fs::remove_all(out_ / "final");
   EXPECT_EQ(check_analysis_in(out_, analysis).age, AnalysisAge::kUnverified) << "gc took the model";
-  const nlohmann::json several = made_of_several();
+  const Json several = made_of_several();
   fs::rename(out_, root_ / "moved");
   EXPECT_EQ(check_analysis_in(root_, several).age, AnalysisAge::kUnverified);
 }
 
 TEST_F(AnalysisFilesTest, a_reference_that_was_trained_on_makes_it_stale) {
   finish(10);
-  nlohmann::json analysis = made_now();
+  Json analysis = made_now();
   analysis[kMadeOf][kMadeWith] = made_of_several()[kMadeOf];
-  EXPECT_EQ(check_analysis(analysis, model_state(out_)).age, AnalysisAge::kCurrent);
+  EXPECT_EQ(check_analysis(analysis, RunReader(out_).model_state()).age, AnalysisAge::kCurrent);
   analysis[kMadeOf][kMadeWith][0]["sha256"] = "another";
-  EXPECT_EQ(check_analysis(analysis, model_state(out_)).age, AnalysisAge::kStale);
+  EXPECT_EQ(check_analysis(analysis, RunReader(out_).model_state()).age, AnalysisAge::kStale);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "run/layout.h"
 #include "tests/run/run_testing.h"
 
@@ -41,7 +41,7 @@ TEST_F(MetricsTest, nan_and_infinity_are_texts_in_json_and_read_back) {
   MetricsWriter writer(root_);
   const double inf = std::numeric_limits<double>::infinity();
   writer.append({0, 0, 0, 0, -inf, {{"train.loss", kNan}, {"train.mse", inf}}});
-  const auto json = nlohmann::json::parse(bytes_of_file(root_ / "metrics.jsonl"));
+  const auto json = Json::parse(bytes_of_file(root_ / "metrics.jsonl"));
   EXPECT_EQ(json["train.loss"], "nan");
   EXPECT_EQ(json["train.mse"], "inf");
   std::vector<std::string> problems;

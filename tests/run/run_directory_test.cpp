@@ -5,19 +5,20 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "run/build_info.h"
 #include "run/layout.h"
 #include "run/manifest.h"
 #include "tests/run/run_testing.h"
+#include "tests/support/paths.h"
 
 namespace locus {
 namespace {
 
 class RunDirectoryTest : public RunFolderTest {
  protected:
-  nlohmann::json manifest() const { return nlohmann::json::parse(bytes_of_file(out_ / "manifest.json")); }
+  Json manifest() const { return Json::parse(bytes_of_file(out_ / "manifest.json")); }
 };
 
 TEST_F(RunDirectoryTest, new_folder_gets_configuration_and_manifest) {
@@ -26,7 +27,7 @@ TEST_F(RunDirectoryTest, new_folder_gets_configuration_and_manifest) {
   EXPECT_FALSE(run.resumed());
   EXPECT_TRUE(run.warnings().empty());
   EXPECT_EQ(bytes_of_file(out_ / "config.toml"), to_toml(identity.config));
-  const nlohmann::json m = manifest();
+  const Json m = manifest();
   for (const char* key : {"format", "config_hash", "data_hash", "signature", "version", "commit", "compiler", "isa", "host",
                           "cpu", "threads", "command", "started", "study", "data", "preprocessing", "parameters"}) {
     EXPECT_TRUE(m.contains(key)) << key;
@@ -41,10 +42,12 @@ TEST_F(RunDirectoryTest, same_configuration_resumes_and_keeps_history) {
   { open(small_identity()); }
   RunIdentity longer = small_identity({"stop.epochs=999", "watch.checkpoint_every=3"});
   longer.command = "locus train a.toml stop.epochs=999";
-  const RunDirectory run = open(longer);
+  RunDirectory run = open(longer);
   EXPECT_TRUE(run.resumed());
   EXPECT_TRUE(run.warnings().empty()) << joined(run.warnings());
-  const nlohmann::json m = manifest();
+  EXPECT_EQ(manifest()["resumed"].size(), 0U) << "opening alone changes nothing";
+  run.begin(0, true);
+  const Json m = manifest();
   EXPECT_EQ(m["command"], "locus train a.toml");
   ASSERT_EQ(m["resumed"].size(), 1U);
   EXPECT_EQ(m["resumed"][0]["command"], longer.command);
@@ -95,8 +98,10 @@ TEST_F(RunDirectoryTest, a_run_of_version_1_goes_on_under_its_own_hash) {
     RunDirectory run = open(now);
     EXPECT_TRUE(run.warnings().empty()) << joined(run.warnings());
     EXPECT_TRUE(run.load_latest_checkpoint().checkpoint);
-    run.write_summary({});
-    EXPECT_EQ(nlohmann::json::parse(bytes_of_file(out_ / "summary.json"))["config_hash"], now.hashes.version1);
+    Summary ended;
+    ended.steps = 10;
+    run.write_summary(ended);
+    EXPECT_EQ(Json::parse(bytes_of_file(out_ / "summary.json"))["config_hash"], now.hashes.version1);
   }
   EXPECT_EQ(manifest()["config_hash"], now.hashes.version1);
   put_file(out_ / "manifest.json", "");
@@ -131,10 +136,15 @@ TEST_F(RunDirectoryTest, one_damaged_identity_file_is_written_anew_two_are_refus
   { open(small_identity()); }
   const std::string config = bytes_of_file(out_ / "config.toml");
   put_file(out_ / "manifest.json", "{\"format\": 1, \"conf");
-  EXPECT_TRUE(contains(joined(open(small_identity()).warnings()), "manifest.json"));
+  const auto warnings = [&] {
+    RunDirectory run = open(small_identity());
+    run.begin(0, true);
+    return joined(run.warnings());
+  };
+  EXPECT_TRUE(contains(warnings(), "manifest.json"));
   EXPECT_EQ(manifest()["config_hash"], small_identity().hashes.current);
   put_file(out_ / "config.toml", "pe = [[");
-  EXPECT_TRUE(contains(joined(open(small_identity()).warnings()), "config.toml"));
+  EXPECT_TRUE(contains(warnings(), "config.toml"));
   EXPECT_EQ(bytes_of_file(out_ / "config.toml"), config);
   put_file(out_ / "config.toml", "pe = [[");
   EXPECT_THROW(open(small_identity({"seed=1"})), ConfigError);
@@ -270,7 +280,8 @@ TEST_F(RunDirectoryTest, full_disk_keeps_the_last_checkpoint_and_the_run_goes_on
     EXPECT_EQ(bytes_of_file(out / "metrics.jsonl").back(), '\n');
     EXPECT_EQ(bytes_of_file(out / "metrics.csv").back(), '\n');
   }
-  EXPECT_TRUE(contains(message_of<IoError>([&] { RunDirectory::open_for_training(out, small_identity()); }), "space"));
+  EXPECT_TRUE(contains(message_of<IoError>([&] { RunDirectory::open_for_training(out, small_identity()).begin(0, true); }),
+                       "space"));
   fs::remove(root_ / "disk/filler");
   RunDirectory run = RunDirectory::open_for_training(out, small_identity());
   EXPECT_TRUE(run.resumed());
@@ -382,23 +393,50 @@ TEST_F(RunDirectoryTest, predictions_appear_when_finished_only) {
 }
 
 TEST_F(RunDirectoryTest, dataset_reads_back) {
-  DatasetInfo info;
-  info.token_names = {"a", "b \"quoted\""};
+  TokenInfo info;
+  info.names = {"a", "b \"quoted\""};
   info.label_names = {"visual"};
   info.labels = {0, -1};
   info.coordinates = MatrixD(2, 3);
   info.coordinates(1, 2) = 0.1;
   info.truths["W"] = MatrixD(2, 2);
   info.truths["W"](0, 1) = -3;
+  info.symmetries = {{1, 0}};
   RunDirectory run = open(small_identity());
   run.write_dataset(info);
-  const DatasetInfo back = read_dataset_info(out_ / "dataset.safetensors");
-  EXPECT_EQ(back.token_names, info.token_names);
+  const TokenInfo back = read_dataset_info(out_ / "dataset.safetensors");
+  EXPECT_EQ(back.names, info.names);
   EXPECT_EQ(back.label_names, info.label_names);
   EXPECT_EQ(back.labels, info.labels);
   EXPECT_EQ(back.coordinates, info.coordinates);
   EXPECT_EQ(back.truths, info.truths);
   EXPECT_EQ(back.graph.rows(), 0);
+  EXPECT_FALSE(back.coordinates_are_grid);
+  EXPECT_EQ(back.symmetries, info.symmetries);
+}
+
+TEST_F(RunDirectoryTest, whether_coordinates_are_a_grid_is_stored_and_judged_only_where_it_is_not) {
+  TokenInfo info;
+  info.coordinates = MatrixD(4, 2);
+  for (std::int64_t t = 0; t < 4; ++t) {
+    info.coordinates(t, 0) = static_cast<double>(t / 2);
+    info.coordinates(t, 1) = static_cast<double>(t % 2);
+  }
+  const fs::path file = out_.parent_path() / "tokens.safetensors";
+  for (const bool grid : {true, false}) {  // places that fill a square may still be no grid: the data decides
+    info.coordinates_are_grid = grid;
+    write_dataset_info(file, info);
+    EXPECT_EQ(read_dataset_info(file).coordinates_are_grid, grid);
+  }
+  for (const double last : {1.0, 2.0}) {  // as files were written before: without the flag
+    info.coordinates(3, 1) = last;
+    write_safetensors(file, std::vector<TensorView>{tensor_view<double>("coordinates", {4, 2}, info.coordinates.values())});
+    EXPECT_EQ(read_dataset_info(file).coordinates_are_grid, last == 1.0);
+  }
+  EXPECT_TRUE(
+      read_dataset_info(fs::path(test::source_dir()) / "tests/golden/runs/v1/lst/dataset.safetensors").coordinates_are_grid);
+  EXPECT_FALSE(read_dataset_info(fs::path(test::source_dir()) / "tests/golden/runs/v1/nmar/dataset.safetensors")
+                   .coordinates_are_grid);
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
-// Modularity, communities and surrogates: known graphs and planted structure.
+// Modularity, communities and what space alone explains: known graphs and planted structure.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include "core/error.h"
 #include "core/parallel.h"
@@ -10,7 +11,7 @@
 #include "stats/descriptive.h"
 #include "stats/graph.h"
 #include "stats/matrix_correlation.h"
-#include "stats/surrogates.h"
+#include "stats/space_null.h"
 #include "tests/stats/planted.h"
 
 namespace locus::stats {
@@ -114,6 +115,17 @@ TEST(LouvainTest, consensus_recovers_planted_signed_modules_with_noise) {
   EXPECT_EQ(found.labels, consensus_communities(planted.weights.view(), {.starts = 50}).labels);
 }
 
+TEST(LouvainTest, threads_change_nothing) {
+  const PlantedModules planted = planted_modules(4, 10, 0.2, 0, 0.3);
+  const std::vector<double> gammas{1, 1.5, 2};
+  ThreadPool pool(3);
+  const Communities alone = persistent_communities(planted.weights.view(), gammas, {.starts = 20});
+  const Communities together = persistent_communities(planted.weights.view(), gammas, {.starts = 20, .pool = &pool});
+  EXPECT_EQ(alone.labels, together.labels);
+  EXPECT_EQ(alone.q, together.q);
+  EXPECT_EQ(alone.gamma, together.gamma);
+}
+
 TEST(LouvainTest, larger_gamma_finds_more_modules) {
   const MatrixD w = karate_club();
   EXPECT_GT(louvain(w.view(), {.gamma = 3, .starts = 20}).count, louvain(w.view(), {.gamma = 0.3, .starts = 20}).count);
@@ -161,66 +173,120 @@ TEST(LabelTest, shuffling_keeps_module_sizes) {
   EXPECT_GT(r.p, 0.05);
 }
 
-TEST(SurrogateTest, keep_the_variogram_and_lose_the_arrangement) {
-  const SmoothCode smooth = smooth_code(80, 3, 0.3, 1);
-  const SpatialSurrogates surrogates(smooth.distance.view(), smooth.code.view());
-  std::vector<double> sum(surrogates.target().size(), 0);
-  double alike = 0;
-  for (std::uint64_t i = 0; i < 50; ++i) {
-    const MatrixD drawn = surrogates.draw(i);
-    const std::vector<double> v = surrogates.variogram(drawn.view());
-    for (std::size_t h = 0; h < v.size(); ++h) sum[h] += v[h] / 50;
-    alike += pearson(centre_rows(drawn.view()).values(), centre_rows(smooth.code.view()).values()).r / 50;
+TEST(LabelTest, sum_within_labels_is_that_of_all_pairs) {
+  const PlantedModules planted = planted_modules(3, 5, 0.4, -0.1, 0.3);
+  WithinSum sum(planted.weights.view());
+  for (const std::vector<int>& labels : {planted.labels, std::vector<int>(15, 2), planted.labels}) {
+    double all = 0;
+    for (std::ptrdiff_t i = 0; i < 15; ++i) {
+      for (std::ptrdiff_t j = 0; j < i; ++j)
+        all += labels[static_cast<std::size_t>(i)] == labels[static_cast<std::size_t>(j)] ? planted.weights(i, j) : 0;
+    }
+    EXPECT_NEAR(sum(labels), all, 1e-12);
   }
-  for (std::size_t h = 0; h < sum.size(); ++h) {
-    EXPECT_NEAR(sum[h], surrogates.target()[h], 0.15 * surrogates.target().back()) << "lag " << h;
-  }
-  EXPECT_NEAR(alike, 0, 0.1);
-  EXPECT_EQ(surrogates.draw(3), surrogates.draw(3));
-  EXPECT_FALSE(surrogates.draw(3) == surrogates.draw(4));
 }
 
-TEST(SurrogateTest, contiguous_networks_on_a_smooth_code_fool_shuffled_labels_but_not_surrogates) {
+TEST(SpaceNullTest, functions_of_space_are_fitted_and_nothing_else) {
+  const SmoothCode smooth = smooth_code(40, 4, 0.3, 2);
+  const SpaceBasis space(smooth.place.view());
+  MatrixD relation(40, 40), network(40, 40);
+  for (std::ptrdiff_t i = 0; i < 40; ++i) {
+    for (std::ptrdiff_t j = 0; j < 40; ++j) {
+      relation(i, j) = 3 - 2 * smooth.distance(i, j) + std::abs(smooth.place(i, 0) - smooth.place(j, 0));
+      network(i, j) = i % 4 == j % 4 ? 1 : 0;
+    }
+  }
+  const MatrixD fit = space.fitted(relation.view()), other = space.fitted(network.view());
+  double left = 0, all = 0;
+  for (std::ptrdiff_t i = 0; i < 40; ++i) {
+    for (std::ptrdiff_t j = 0; j < 40; ++j) {
+      EXPECT_NEAR(fit(i, j), relation(i, j), 1e-8);
+      left += (network(i, j) - other(i, j)) * (network(i, j) - other(i, j));
+      all += network(i, j) * network(i, j);
+    }
+  }
+  EXPECT_GT(left, 0.5 * all);
+}
+
+TEST(SpaceNullTest, a_code_of_the_labels_alone_has_coefficient_1) {
+  const SmoothCode smooth = smooth_code(30, 4, 0.3, 2);
+  MatrixD code(30, 4);
+  std::vector<int> labels;
+  for (std::ptrdiff_t i = 0; i < 30; ++i) {
+    labels.push_back(static_cast<int>(i % 4));
+    code(i, i % 4) = 1 + static_cast<double>(i);  // lengths do not count
+  }
+  EXPECT_NEAR(space_network_test(SpaceBasis(smooth.place.view()), code.view(), labels, {.count = 19}).observed, 1, 1e-9);
+}
+
+TEST(SpaceNullTest, contiguous_networks_on_a_smooth_code_fool_shuffled_labels_but_not_this_test) {
   constexpr int kRepeats = 100;
-  int by_labels = 0, by_surrogates = 0;
+  int by_labels = 0, by_space = 0;
   for (std::uint64_t repeat = 0; repeat < kRepeats; ++repeat) {
-    const SmoothCode smooth = smooth_code(40, 3, 0.3, 100 + repeat);
+    const SmoothCode smooth = smooth_code(40, 16, 0.3, 100 + repeat);
     const MatrixD similarity = cosine_similarity(smooth.code.view());
     const auto difference = [&](std::span<const int> l) { return within_between(similarity.view(), l).difference(); };
     const PermutationOptions options{.permutations = 39, .seed = repeat, .alternative = Alternative::kGreater};
     by_labels += label_permutation_test(smooth.labels, difference, options).p <= 0.05;
-    by_surrogates +=
-        surrogate_network_test(smooth.distance.view(), smooth.code.view(), smooth.labels, {39, {.seed = repeat}}).p <= 0.05;
+    const SpaceBasis space(smooth.place.view());
+    by_space += space_network_test(space, smooth.code.view(), smooth.labels, {.count = 39, .seed = repeat}).p <= 0.05;
   }
   RecordProperty("rejected_by_labels", by_labels);
-  RecordProperty("rejected_by_surrogates", by_surrogates);
+  RecordProperty("rejected_by_space", by_space);
   EXPECT_GT(by_labels, 60);
-  EXPECT_LE(by_surrogates, 10) << "labels " << by_labels;
+  EXPECT_LE(by_space, 10) << "labels " << by_labels;
 }
 
-TEST(SurrogateTest, networks_beyond_distance_are_found_and_threads_change_nothing) {
+TEST(SpaceNullTest, networks_beyond_distance_are_found_and_threads_change_nothing) {
   SmoothCode smooth = smooth_code(60, 4, 0.2, 1);
   for (std::ptrdiff_t i = 0; i < 60; ++i) {
     smooth.labels[static_cast<std::size_t>(i)] = static_cast<int>(i % 4);  // scattered over the square
     smooth.code(i, i % 4) += 6;
   }
   ThreadPool pool(2);
-  NetworkTestOptions options;
+  SpaceTestOptions options;
   options.count = 99;
-  const PermutationResult alone = surrogate_network_test(smooth.distance.view(), smooth.code.view(), smooth.labels, options);
+  const SpaceBasis space(smooth.place.view());
+  const PermutationResult alone = space_network_test(space, smooth.code.view(), smooth.labels, options);
   options.pool = &pool;
-  const PermutationResult together =
-      surrogate_network_test(smooth.distance.view(), smooth.code.view(), smooth.labels, options);
+  const PermutationResult together = space_network_test(space, smooth.code.view(), smooth.labels, options);
   EXPECT_DOUBLE_EQ(alone.p, 0.01);
   EXPECT_EQ(alone.null_mean, together.null_mean);
   EXPECT_EQ(alone.null_sd, together.null_sd);
 }
 
-TEST(SurrogateTest, impossible_inputs_say_so) {
-  const MatrixD code = planted_noise(12, 2, 1), flat(12, 2), negative(12, 12);
-  EXPECT_THROW(SpatialSurrogates(negative.view(), code.view()), DataError);
-  EXPECT_THROW(SpatialSurrogates(pairwise_distance(code.view()).view(), flat.view()), DataError);
-  EXPECT_THROW(SpatialSurrogates(pairwise_distance(planted_noise(11, 2, 1).view()).view(), code.view()), DataError);
+// Regions in mirrored pairs with a code that is alike on both sides and knows nothing of networks, which hold both of a
+// pair.
+TEST(SpaceNullTest, alike_sides_are_no_networks_where_the_null_knows_of_them) {
+  int plain = 0, mirrored = 0;
+  for (std::uint64_t repeat = 0; repeat < 60; ++repeat) {
+    const SmoothCode half = smooth_code(25, 16, 0.15, 300 + repeat);
+    MatrixD places(50, 2), code(50, 16);
+    std::vector<int> labels;
+    for (std::ptrdiff_t i = 0; i < 50; ++i) {
+      places(i, 0) = (i < 25 ? -1 : 1) * (0.2 + half.place(i % 25, 0));
+      places(i, 1) = half.place(i % 25, 1);
+      for (std::ptrdiff_t k = 0; k < 16; ++k) code(i, k) = half.code(i % 25, k);
+      labels.push_back(static_cast<int>(i % 5));
+    }
+    const SpaceTestOptions options{.count = 39, .seed = repeat};
+    plain += space_network_test(SpaceBasis(places.view()), code.view(), labels, options).p <= 0.05;
+    mirrored += space_network_test(SpaceBasis(places.view(), true), code.view(), labels, options).p <= 0.05;
+  }
+  EXPECT_GT(plain, 30);
+  EXPECT_LE(mirrored, 7);
+}
+
+TEST(SpaceNullTest, impossible_inputs_say_so) {
+  const MatrixD places = planted_noise(12, 2, 1), code = planted_noise(12, 3, 2), flat(12, 2);
+  EXPECT_THROW(SpaceBasis(flat.view()), DataError);
+  EXPECT_THROW(SpaceBasis(planted_noise(9, 2, 1).view()), DataError);
+  EXPECT_THROW(SpaceBasis(planted_noise(12, 4, 1).view()), DataError);
+  const SpaceBasis space(places.view());
+  const std::vector<int> labels{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, one(12, 0);
+  EXPECT_THROW(space_network_test(space, flat.view(), labels), DataError);
+  EXPECT_THROW(space_network_test(space, code.view(), one), DataError);
+  EXPECT_THROW(space_network_test(space, planted_noise(11, 2, 1).view(), labels), DataError);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "stats/matrix_correlation.h"
 #include "stats/permutation.h"
 #include "stats/readout.h"
-#include "stats/surrogates.h"
+#include "stats/space_null.h"
 #include "stats/tests.h"
 #include "tests/stats/planted.h"
 
@@ -123,46 +123,24 @@ TEST(NullTest, rank_and_t_tests) {
   expect_calibrated([](std::uint64_t s) { return welch_t(noise(9, s), noise(12, s + 5000)).p; });
 }
 
-SurrogateOptions quick_surrogates(std::uint64_t seed) {
-  return {.neighbourhoods = {0.05, 0.1, 0.2, 0.5}, .near = 0.25, .lags = 12, .seed = seed};
-}
-
-TEST(NullTest, surrogates_of_one_smooth_map_against_another) {
-  int naive = 0;
-  expect_calibrated([&](std::uint64_t s) {
-    const SmoothCode smooth = smooth_code(30, 2, 0.1, s);
-    MatrixD map(30, 1);
-    std::vector<double> other;
-    for (std::ptrdiff_t i = 0; i < 30; ++i) {
-      map(i, 0) = smooth.code(i, 0);
-      other.push_back(smooth.code(i, 1));
-    }
-    const auto r = [&](ConstMatD m) { return pearson({m.data, 30}, other).r; };
-    naive += pearson(map.values(), other).p <= 0.05;
-    const SpatialSurrogates surrogates(smooth.distance.view(), map.view(), quick_surrogates(s));
-    return surrogate_test(surrogates, r(map.view()), r, {.permutations = 39}).p;
-  });
-  EXPECT_GT(naive, 80);  // the plain p-value is fooled by smoothness
-}
-
 // Four networks of several patches each; the code is smooth and knows nothing of them.
-double patch_test(double length, Field field, std::uint64_t seed) {
-  SmoothCode smooth = smooth_code(40, 3, length, seed, field);
+double patch_test(double length, std::ptrdiff_t columns, Field field, std::uint64_t seed) {
+  SmoothCode smooth = smooth_code(40, columns, length, seed, field);
   for (std::ptrdiff_t i = 0; i < 40; ++i) {
     const int column = static_cast<int>(6 * smooth.place(i, 0)), row = static_cast<int>(6 * smooth.place(i, 1));
     smooth.labels[static_cast<std::size_t>(i)] = (column + row) % 4;
   }
-  return surrogate_network_test(smooth.distance.view(), smooth.code.view(), smooth.labels, {39, quick_surrogates(seed)}).p;
+  return space_network_test(SpaceBasis(smooth.place.view()), smooth.code.view(), smooth.labels, {.count = 39, .seed = seed})
+      .p;
 }
 
-TEST(NullTest, surrogates_for_networks_of_several_patches) {
-  expect_calibrated([](std::uint64_t s) { return patch_test(0.2, Field::kSmooth, s); });
-  expect_calibrated([](std::uint64_t s) { return patch_test(0.1, Field::kRough, s); });
+TEST(NullTest, networks_of_several_patches_against_codes_that_know_space_alone) {
+  EXPECT_LE(rejection_rate([](std::uint64_t s) { return patch_test(0.3, 8, Field::kSmooth, s); }), 0.069);
+  EXPECT_LE(rejection_rate([](std::uint64_t s) { return patch_test(0.1, 8, Field::kRough, s); }), 0.069);
 }
 
-TEST(NullTest, surrogates_for_fields_finer_than_the_regions_are_at_most_mildly_liberal) {
-  // 40 points lie 0.16 apart: a smooth field of length 0.1 is not resolved, and 6 to 7 % are rejected.
-  EXPECT_LE(rejection_rate([](std::uint64_t s) { return patch_test(0.1, Field::kSmooth, s); }), 0.10);
+TEST(NullTest, with_few_columns_the_fit_of_space_is_coarse_and_the_test_at_most_mildly_liberal) {
+  EXPECT_LE(rejection_rate([](std::uint64_t s) { return patch_test(0.2, 3, Field::kSmooth, s); }), 0.10);
 }
 
 }  // namespace

@@ -280,20 +280,6 @@ def decompositions(rng):
 
 
 @case
-def regressions(rng):
-    n, p, q, penalty = int(rng.integers(4, 12)), int(rng.integers(1, 8)), int(rng.integers(1, 4)), rng.uniform(0.1, 2)
-    x, y = rng.normal(size=(n, p)) + 1, rng.normal(size=(n, q)) - 2
-    if p > 2 and rng.random() < 0.3:
-        x[:, 0] = x[:, 1] - x[:, 2]
-    least = np.linalg.lstsq(x, y, rcond=1e-12)[0]
-    design = np.c_[x, np.ones(n)]
-    w = np.linalg.solve(design.T @ design + penalty * np.diag([1] * p + [0]), design.T @ y)
-    c = np.cov(x.T, y.T, bias=True)
-    cov = np.linalg.solve(c[:p, :p] + penalty / n * np.eye(p), c[:p, p:])
-    return dict(x=x, y=y, penalty=penalty), np.concatenate([least.ravel(), w.ravel(), cov.ravel()])
-
-
-@case
 def maps(rng):
     n, d, k = int(rng.integers(4, 10)), int(rng.integers(2, 6)), 2
     x = rng.normal(size=(n, d))

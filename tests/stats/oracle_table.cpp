@@ -18,8 +18,9 @@
 namespace locus::stats {
 namespace {
 
-using Json = nlohmann::json;
 using Values = std::vector<double>;
+
+double num(const Json& in, const char* key) { return in.at(key).get<double>(); }
 
 Values vec(const Json& in, const char* key) { return in.at(key).get<Values>(); }
 
@@ -27,14 +28,13 @@ MatrixD mat(const Json& in, const char* key) {
   const Json& rows = in.at(key);
   MatrixD out(static_cast<std::ptrdiff_t>(rows.size()), rows.empty() ? 0 : static_cast<std::ptrdiff_t>(rows[0].size()));
   for (std::ptrdiff_t i = 0; i < out.rows(); ++i) {
-    for (std::ptrdiff_t j = 0; j < out.cols(); ++j)
-      out(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+    for (std::ptrdiff_t j = 0; j < out.cols(); ++j) out(i, j) = rows[i][j].get<double>();
   }
   return out;
 }
 
 Alternative alternative(const Json& in) {
-  const std::string name = in.at("alt");
+  const std::string& name = in.at("alt").text();
   return name == "less" ? Alternative::kLess : name == "greater" ? Alternative::kGreater : Alternative::kTwoSided;
 }
 
@@ -44,7 +44,7 @@ Values two(const Correlation& c) { return {c.r, c.p}; }
 Values descriptive_case(const Json& in) {
   const Values x = vec(in, "x");
   const Interval ci = mean_interval(x, 0.9);
-  return {mean(x), variance(x), sd(x), sem(x), median(x), quantile(x, in.at("q")), ci.lo, ci.hi};
+  return {mean(x), variance(x), sd(x), sem(x), median(x), quantile(x, num(in, "q")), ci.lo, ci.hi};
 }
 
 Values pearson_case(const Json& in) {
@@ -76,7 +76,7 @@ Values adjusted_p_case(const Json& in) {
 
 Values bootstrap_case(const Json& in) {
   const Values b = vec(in, "distribution");
-  const Interval p = percentile_interval(b, 0.9), a = bca_interval(b, in.at("estimate"), vec(in, "jackknife"), 0.9);
+  const Interval p = percentile_interval(b, 0.9), a = bca_interval(b, num(in, "estimate"), vec(in, "jackknife"), 0.9);
   return {p.lo, p.hi, a.lo, a.hi};
 }
 
@@ -117,25 +117,6 @@ Values decompositions_case(const Json& in) {
   return out;
 }
 
-Values regressions_case(const Json& in) {
-  const MatrixD x = mat(in, "x"), y = mat(in, "y");
-  const double penalty = in.at("penalty"), n = static_cast<double>(x.rows());
-  Values out = least_squares(x.view(), y.view()).values();
-  const LinearFit fit = ridge(x.view(), y.view(), penalty);
-  append(out, fit.weights);
-  append(out, fit.intercept);
-  const MatrixD cx = centre_rows(x.view()), cy = centre_rows(y.view());
-  MatrixD cxx(x.cols(), x.cols()), cxy(x.cols(), y.cols());
-  for (std::ptrdiff_t i = 0; i < x.rows(); ++i) {
-    for (std::ptrdiff_t a = 0; a < x.cols(); ++a) {
-      for (std::ptrdiff_t b = 0; b < x.cols(); ++b) cxx(a, b) += cx(i, a) * cx(i, b) / n;
-      for (std::ptrdiff_t b = 0; b < y.cols(); ++b) cxy(a, b) += cx(i, a) * cy(i, b) / n;
-    }
-  }
-  append(out, ridge_from_covariance(cxx.view(), cxy.view(), penalty / n));
-  return out;
-}
-
 Values maps_case(const Json& in) {
   const MatrixD x = mat(in, "x"), distance = pairwise_distance(x.view());
   const Pca p = pca(x.view(), 2);
@@ -164,7 +145,7 @@ Values procrustes_case(const Json& in) {
 Values readouts_case(const Json& in) {
   const MatrixD x = mat(in, "x"), y = mat(in, "y");
   const RidgeReadout r = ridge_readout(x.view(), y.view(), {.lambda = 0.3});
-  const NeighbourOptions near{.k = in.at("k")};
+  const NeighbourOptions near{.k = in.at("k").get<int>()};
   Values out{r.r2};
   append(out, r.r2_per_target);
   append(out, r.prediction);
@@ -177,8 +158,8 @@ Values graphs_case(const Json& in) {
   const MatrixD w = mat(in, "w");
   const std::vector<int> labels = labels_of(in, "labels");
   const WithinBetween m = within_between(w.view(), labels);
-  return {modularity(w.view(), labels, Weights::kPositive, in.at("gamma")),
-          modularity(w.view(), labels, Weights::kSigned, in.at("gamma")), m.within, m.between,
+  return {modularity(w.view(), labels, Weights::kPositive, num(in, "gamma")),
+          modularity(w.view(), labels, Weights::kSigned, num(in, "gamma")), m.within, m.between,
           segregation(w.view(), labels).value_or(std::nan(""))};
 }
 
@@ -198,7 +179,7 @@ const std::map<std::string, OracleFunction>& oracle_table() {
       {"kendall", [](const Json& in) { return two(kendall(vec(in, "x"), vec(in, "y"))); }},
       {"partial_pearson", [](const Json& in) { return partial_case(in, CorrelationKind::kPearson); }},
       {"partial_spearman", [](const Json& in) { return partial_case(in, CorrelationKind::kSpearman); }},
-      {"one_sample_t", [](const Json& in) { return two(one_sample_t(vec(in, "x"), in.at("mu"), alternative(in))); }},
+      {"one_sample_t", [](const Json& in) { return two(one_sample_t(vec(in, "x"), num(in, "mu"), alternative(in))); }},
       {"paired_t", [](const Json& in) { return two(paired_t(vec(in, "x"), vec(in, "y"), alternative(in))); }},
       {"welch_t", [](const Json& in) { return two(welch_t(vec(in, "x"), vec(in, "y"), alternative(in))); }},
       {"wilcoxon", [](const Json& in) { return two(wilcoxon_signed_rank(vec(in, "d"), alternative(in))); }},
@@ -210,7 +191,6 @@ const std::map<std::string, OracleFunction>& oracle_table() {
       {"bootstrap_interval", bootstrap_case},
       {"matrix_correlation", matrix_correlation_case},
       {"decompositions", decompositions_case},
-      {"regressions", regressions_case},
       {"maps", maps_case},
       {"procrustes", procrustes_case},
       {"readouts", readouts_case},

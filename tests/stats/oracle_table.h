@@ -3,13 +3,14 @@
 
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "core/json.h"
+
 namespace locus::stats {
 
-using OracleFunction = std::function<std::vector<double>(const nlohmann::json& in)>;
+using OracleFunction = std::function<std::vector<double>(const Json& in)>;
 
 const std::map<std::string, OracleFunction>& oracle_table();
 

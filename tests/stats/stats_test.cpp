@@ -1,6 +1,8 @@
 // What no oracle can say: preconditions, determinism, known answers, planted structure.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -14,6 +16,7 @@
 #include "stats/matrix_correlation.h"
 #include "stats/permutation.h"
 #include "stats/readout.h"
+#include "stats/small_samples.h"
 #include "stats/tests.h"
 #include "tests/stats/planted.h"
 
@@ -44,6 +47,35 @@ TEST(StatsTest, degenerate_inputs_have_defined_answers) {
   EXPECT_EQ(wilcoxon_signed_rank(std::vector<double>{0, 0, 0}).p, 1);
   EXPECT_EQ(spearman(x, x).r, 1);
   EXPECT_EQ(fisher_interval(spearman(x, x)).lo, -1);  // three points say nothing
+}
+
+// Enumerated by hand over all signs, and over all choices, of small numbers with ties.
+TEST(StatsTest, few_values_are_tested_by_all_arrangements) {
+  const std::vector<double> x{3, 5, 5, 9}, y{1, 4, 4, 8}, high{7, 7, 8}, low{1, 2, 2};
+  const LocationTest pairs = paired_location_test(x, y);  // differences 2 1 1 1: only all plus or all minus are as far
+  EXPECT_TRUE(pairs.exact);
+  EXPECT_DOUBLE_EQ(pairs.p, 2.0 / 16);
+  EXPECT_DOUBLE_EQ(pairs.p_rank, 2.0 / 16);
+  const LocationTest groups = two_sample_location_test(high, low);
+  EXPECT_TRUE(groups.exact);
+  EXPECT_DOUBLE_EQ(groups.p, 2.0 / 20);
+  EXPECT_DOUBLE_EQ(groups.p_rank, 2.0 / 20);
+  // A zero difference has no sign: 2 of 8 arrangements of the other three, where a normal approximation gives less.
+  EXPECT_DOUBLE_EQ(paired_location_test(std::vector<double>{1, 1, 1, 0}, std::vector<double>(4, 0.0)).p_rank, 0.25);
+}
+
+TEST(StatsTest, effect_sizes_without_spread_are_finite_or_nan_never_an_exception) {
+  for (const double noise : {1e-3, 1e-8, 1e-12, 1e-15, 0.0}) {
+    std::vector<double> d{0.3, 0.3, 0.3 + noise, 0.3, 0.3 - noise};
+    const EffectSize e = cohen_dz(d);
+    if (!std::isfinite(e.value)) continue;
+    EXPECT_LT(e.interval.lo, e.value) << noise;
+    EXPECT_GT(e.interval.hi, e.value) << noise;
+  }
+  // The two ways of computing meet at the bound between them.
+  const Interval below = noncentrality_interval(9999, 4, 0.95), above = noncentrality_interval(10001, 4, 0.95);
+  EXPECT_NEAR(above.lo / below.lo, 10001.0 / 9999, 1e-6);
+  EXPECT_NEAR(above.hi / below.hi, 10001.0 / 9999, 1e-6);
 }
 
 TEST(StatsTest, kendall_merge_sort_agrees_with_counting_pairs) {
@@ -213,12 +245,91 @@ TEST(LinalgTest, procrustes_test_of_wide_codes_equals_the_direct_distance) {
               procrustes(a.view(), b.view()).matched_distance, 1e-10);
 }
 
+// a = u diag(s) v^T with orthonormal columns, s descending and not negative, and the same s without vectors.
+void expect_svd(const MatrixD& a, double scale) {
+  const Svd svd = thin_svd(a.view());
+  const auto k = static_cast<std::ptrdiff_t>(svd.s.size());
+  ASSERT_EQ(k, std::min(a.rows(), a.cols()));
+  const auto product = [k](const MatrixD& x, const MatrixD& y, std::ptrdiff_t i, std::ptrdiff_t j, const auto& weight) {
+    double sum = 0;
+    for (std::ptrdiff_t c = 0; c < k; ++c) sum += x(i, c) * weight(c) * y(j, c);
+    return sum;
+  };
+  for (std::ptrdiff_t i = 0; i < a.rows(); ++i) {
+    for (std::ptrdiff_t j = 0; j < a.cols(); ++j) {
+      const double got =
+          product(svd.u, svd.v, i, j, [&](std::ptrdiff_t c) { return svd.s[static_cast<std::size_t>(c)] / scale; });
+      EXPECT_NEAR(got, a(i, j) / scale, 1e-12);
+    }
+  }
+  for (const MatrixD* side : {&svd.u, &svd.v}) {
+    for (std::ptrdiff_t c = 0; c < k * k; ++c) {
+      double sum = 0;
+      for (std::ptrdiff_t i = 0; i < side->rows(); ++i) sum += (*side)(i, c / k) * (*side)(i, c % k);
+      EXPECT_NEAR(sum, c / k == c % k ? 1 : 0, 1e-13);
+    }
+  }
+  EXPECT_TRUE(std::is_sorted(svd.s.rbegin(), svd.s.rend()));
+  EXPECT_GE(svd.s.back(), 0);
+  const std::vector<double> alone = singular_values(a.view());
+  for (std::size_t c = 0; c < alone.size(); ++c) EXPECT_NEAR(alone[c] / scale, svd.s[c] / scale, 1e-12);
+}
+
+TEST(LinalgTest, singular_vectors_are_orthonormal_and_give_the_matrix_back_whatever_its_shape_rank_and_scale) {
+  for (const double scale : {1.0, 1e-200, 1e150}) {
+    for (const auto& [rows, cols, rank] : {std::array{1, 1, 1},
+                                           {1, 7, 1},
+                                           {7, 1, 1},
+                                           {5, 5, 0},
+                                           {9, 4, 4},
+                                           {4, 9, 2},
+                                           {40, 40, 40},
+                                           {40, 17, 3},
+                                           {17, 40, 16}}) {
+      const MatrixD left = planted_noise(rows, rank, 1), right = planted_noise(cols, rank, 2);
+      MatrixD a(rows, cols);
+      for (std::ptrdiff_t i = 0; i < rows; ++i) {
+        for (std::ptrdiff_t j = 0; j < cols; ++j) {
+          for (std::ptrdiff_t r = 0; r < rank; ++r) a(i, j) += scale * left(i, r) * right(j, r);
+        }
+      }
+      SCOPED_TRACE(testing::Message() << rows << " x " << cols << " of rank " << rank << ", scale " << scale);
+      expect_svd(a, scale);
+    }
+  }
+}
+
 TEST(LinalgTest, effective_dimension_counts_equal_directions) {
   MatrixD x(8, 20);
   for (std::ptrdiff_t i = 0; i < 8; ++i) x(i, i / 2) = i % 2 == 0 ? 1 : -1;
   EXPECT_NEAR(effective_dimension(x.view()), 4, 1e-12);
   EXPECT_NEAR(participation_ratio(std::vector<double>{1, 1, 1, 0}), 3, 1e-12);
   EXPECT_TRUE(std::isnan(participation_ratio(std::vector<double>{0, 0})));
+}
+
+// Weights of the columns of x and the intercept, which is not penalised, for one column of y: the normal equations by
+// elimination.
+std::vector<double> ridge_fit(const MatrixD& x, const MatrixD& y, std::ptrdiff_t target, double penalty) {
+  const std::ptrdiff_t p = x.cols() + 1;
+  const auto design = [&](std::ptrdiff_t i, std::ptrdiff_t j) { return j + 1 < p ? x(i, j) : 1.0; };
+  MatrixD system(p, p + 1);
+  for (std::ptrdiff_t i = 0; i < x.rows(); ++i) {
+    for (std::ptrdiff_t a = 0; a < p; ++a) {
+      for (std::ptrdiff_t b = 0; b < p; ++b) system(a, b) += design(i, a) * design(i, b);
+      system(a, p) += design(i, a) * y(i, target);
+    }
+  }
+  for (std::ptrdiff_t a = 0; a + 1 < p; ++a) system(a, a) += penalty;
+  for (std::ptrdiff_t k = 0; k < p; ++k) {
+    for (std::ptrdiff_t a = 0; a < p; ++a) {
+      if (a == k) continue;
+      const double factor = system(a, k) / system(k, k);
+      for (std::ptrdiff_t b = k; b <= p; ++b) system(a, b) -= factor * system(k, b);
+    }
+  }
+  std::vector<double> out;
+  for (std::ptrdiff_t k = 0; k < p; ++k) out.push_back(system(k, p) / system(k, k));
+  return out;
 }
 
 TEST(ReadoutTest, folds_equal_refitting_without_each_fold) {
@@ -238,10 +349,10 @@ TEST(ReadoutTest, folds_equal_refitting_without_each_fold) {
       for (std::ptrdiff_t j = 0; j < 5; ++j) tx(i, j) = x(train[static_cast<std::size_t>(i)], j);
       for (std::ptrdiff_t j = 0; j < 2; ++j) ty(i, j) = y(train[static_cast<std::size_t>(i)], j);
     }
-    const LinearFit fit = ridge(tx.view(), ty.view(), 0.2 * scatter / 5);
+    const std::vector<double> fit = ridge_fit(tx, ty, 1, 0.2 * scatter / 5);
     for (std::ptrdiff_t i : test) {
-      double sum = fit.intercept[1];
-      for (std::ptrdiff_t j = 0; j < 5; ++j) sum += x(i, j) * fit.weights(j, 1);
+      double sum = fit[5];
+      for (std::ptrdiff_t j = 0; j < 5; ++j) sum += x(i, j) * fit[static_cast<std::size_t>(j)];
       EXPECT_NEAR(got.prediction(i, 1), sum, 1e-10);
     }
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/load.h"
+#include "core/json.h"
 #include "model/encoder.h"
 #include "tests/support/golden.h"
 
@@ -21,15 +22,15 @@ struct EngineResult {
 class EngineCase {
  public:
   explicit EngineCase(const File& file) : file_(file) {
-    nlohmann::json json = file.config();
-    const nlohmann::json shape = json["shape"];
+    Json json = file.config();
+    const Json shape = json["shape"];
     if (json.contains("coordinates")) coordinates_ = matrix(json["coordinates"]);
     json.erase("shape");
     json.erase("coordinates");
     config_ = run_config_from_json(json, file.name);
-    shape_.tokens = shape["tokens"];
-    shape_.features = shape["features"];
-    shape_.outputs = shape["outputs"];
+    read(shape, "tokens", shape_.tokens);
+    read(shape, "features", shape_.features);
+    read(shape, "outputs", shape_.outputs);
     shape_.regression = shape["task"] == "regression";
     shape_.ids = file.has("input.ids");
     load_batch();
@@ -117,10 +118,10 @@ class EngineCase {
   }
 
  private:
-  static MatrixD matrix(const nlohmann::json& rows) {
+  static MatrixD matrix(const Json& rows) {
     MatrixD m(static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows.front().size()));
     for (std::int64_t i = 0; i < m.rows(); ++i) {
-      for (std::int64_t j = 0; j < m.cols(); ++j) m(i, j) = rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+      for (std::int64_t j = 0; j < m.cols(); ++j) m(i, j) = rows[i][j].get<double>();
     }
     return m;
   }

@@ -1,17 +1,17 @@
 // Writes run folders as docs/run_directory.md describes them, with numbers a test chose, for tests of what reads them.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "config/load.h"
+#include "core/json.h"
 #include "core/matrix.h"
 #include "core/rng.h"
 #include "io/safetensors.h"
@@ -68,18 +68,18 @@ struct FakeRun {
   std::map<std::string, MatrixD> truths;
 };
 
-inline nlohmann::json fake_number(double v) { return std::isnan(v) ? nlohmann::json("nan") : nlohmann::json(v); }
+inline Json fake_number(double v) { return std::isnan(v) ? Json("nan") : Json(v); }
 
-inline nlohmann::json fake_metrics(const FakeRun& run, int epoch) {
+inline Json fake_metrics(const FakeRun& run, int epoch) {
   const double w = run.epochs <= 1 ? 1 : static_cast<double>(epoch) / run.epochs;
   const double rise = 1 / (1 + std::exp(-10 * (w - 0.5))) / (1 / (1 + std::exp(-5.0)));
-  nlohmann::json line;
+  Json line;
   line["epoch"] = epoch;
   line["step"] = epoch * 64;
   line["seconds"] = epoch * 1.5;
   line["lr"] = 1e-4;
   line["train.loss"] = std::exp(-4 * w) + 1e-3;
-  if (run.config.study == Study::kLst) {
+  if (run.config.study == "lst") {
     line["train.accuracy"] = 0.25 + 0.75 * std::min(1.0, 1.6 * w);
     line["heldout.accuracy"] = fake_number(0.25 + (run.final_accuracy - 0.25) * rise);
     int k = 0;
@@ -121,39 +121,38 @@ inline void write_dataset(const fs::path& path, const FakeRun& run) {
     views.push_back(tensor_view<double>("truth." + name, {m.rows(), m.cols()}, std::span<const double>(m.values())));
   }
   TensorMetadata metadata;
-  metadata["token_names"] = nlohmann::json(run.token_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  metadata["label_names"] = nlohmann::json(run.label_names).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  metadata["token_names"] = Json(run.token_names).dump();
+  metadata["label_names"] = Json(run.label_names).dump();
   write_safetensors(path, views, metadata);
 }
 
 inline void write_fake_run(const fs::path& dir, const FakeRun& run) {
   fs::create_directories(dir);
   write_text(dir / "config.toml", to_toml(run.config));
-  nlohmann::json manifest = {{"format", 1},
-                             {"config_hash", "c0ffee"},
-                             {"data_hash", "da7a"},
-                             {"version", "0.1.0"},
-                             {"commit", "abc123"},
-                             {"compiler", "GNU-12.2"},
-                             {"isa", "avx2"},
-                             {"host", run.host},
-                             {"cpu", "some cpu"},
-                             {"threads", 1},
-                             {"study", "lst"},
-                             {"command", run.command},
-                             {"data", {{"train", 8100}, {"heldout", 108}}}};
-  write_text(dir / "manifest.json", manifest.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  Json manifest = {{"format", 1},
+                   {"config_hash", "c0ffee"},
+                   {"data_hash", "da7a"},
+                   {"version", "0.1.0"},
+                   {"commit", "abc123"},
+                   {"compiler", "GNU-12.2"},
+                   {"isa", "avx2"},
+                   {"host", run.host},
+                   {"cpu", "some cpu"},
+                   {"threads", 1},
+                   {"study", "lst"},
+                   {"command", run.command},
+                   {"data", {{"train", 8100}, {"heldout", 108}}}};
+  write_text(dir / "manifest.json", manifest.dump(2));
   std::string lines;
-  for (int e = 0; e <= run.epochs; ++e)
-    lines += fake_metrics(run, e).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  for (int e = 0; e <= run.epochs; ++e) lines += fake_metrics(run, e).dump() + "\n";
   write_text(dir / "metrics.jsonl", lines);
-  nlohmann::json summary = fake_metrics(run, run.epochs);
+  Json summary = fake_metrics(run, run.epochs);
   for (const char* key : {"epoch", "step", "lr"}) summary.erase(key);
   summary["status"] = run.status;
   summary["reason"] = "epochs";
   summary["epochs"] = run.epochs;
   summary["steps"] = run.epochs * 64;
-  write_text(dir / "summary.json", summary.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+  write_text(dir / "summary.json", summary.dump(2));
   if (!run.initial.empty()) write_model(dir / "init" / "model.safetensors", run.initial);
   if (!run.learned.empty()) write_model(dir / "final" / "model.safetensors", run.learned);
   if (run.coordinates.rows() > 0 || !run.labels.empty() || !run.truths.empty())

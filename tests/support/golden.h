@@ -9,12 +9,13 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "core/json.h"
 #include "kernels/reference/spec.h"
+#include "tests/support/paths.h"
 
 namespace locus::golden {
 
@@ -57,7 +58,7 @@ struct File {
   std::vector<T> values(const std::string& tensor) const {
     return at(tensor).as<T>();
   }
-  nlohmann::json config() const { return nlohmann::json::parse(metadata.at("config")); }
+  Json config() const { return Json::parse(metadata.at("config")); }
   // Tensors whose name starts with "param.", "grad." or "final.", by the rest of the name.
   template <class T>
   std::map<std::string, std::vector<T>> group(const std::string& prefix) const {
@@ -75,7 +76,7 @@ inline File read_file(const std::string& path) {
   if (blob.size() < 8) throw std::runtime_error("cannot read " + path);
   std::uint64_t size = 0;
   std::memcpy(&size, blob.data(), 8);
-  const auto header = nlohmann::json::parse(blob.begin() + 8, blob.begin() + 8 + static_cast<std::ptrdiff_t>(size));
+  const Json header = Json::parse({blob.data() + 8, size});
   File file;
   file.name = std::filesystem::path(path).stem().string();
   for (const auto& [key, entry] : header.items()) {
@@ -94,7 +95,7 @@ inline File read_file(const std::string& path) {
 // Paths in tests/golden, sorted; `optimizers` picks the optim_* files, otherwise all the others.
 inline std::vector<std::string> files(bool optimizers = false) {
   std::vector<std::string> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(LOCUS_SOURCE_DIR) + "/tests/golden")) {
+  for (const auto& entry : std::filesystem::directory_iterator(locus::test::source_dir() + "/tests/golden")) {
     const bool optimizer = entry.path().stem().string().starts_with("optim_");
     if (entry.path().extension() == ".safetensors" && optimizer == optimizers) paths.push_back(entry.path().string());
   }
@@ -102,52 +103,59 @@ inline std::vector<std::string> files(bool optimizers = false) {
   return paths;
 }
 
-inline int index_of(const std::string& name, const std::vector<std::string>& names) {
+inline int index_of(const Json& value, const std::vector<std::string>& names) {
+  const std::string& name = value.text();
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) throw std::runtime_error("golden file with unknown value " + name);
   return static_cast<int>(found - names.begin());
 }
 
-inline void fill_encoding(const nlohmann::json& config, reference::Spec& spec) {
+// value = json[key], whatever the value's type.
+template <class T>
+void read(const Json& json, const char* key, T& value) {
+  value = json[key].get<T>();
+}
+
+inline void fill_encoding(const Json& config, reference::Spec& spec) {
   const auto& pe = config["pe"];
   spec.pe = static_cast<reference::PeKind>(
       index_of(pe["kind"], {"none", "learned", "sinusoidal", "laplacian", "rotary", "relative", "t5", "alibi"}));
   spec.pe_input_only = pe["placement"] == "input";
-  spec.pe_shared = pe["shared"];
+  read(pe, "shared", spec.pe_shared);
   if (pe["positions"] != "index") spec.coordinates = config["coordinates"].get<std::vector<std::vector<double>>>();
-  spec.coord_scale = pe["coord_scale"];
-  spec.base = pe["base"];
-  spec.rotary_fraction = pe["rotary_fraction"];
-  spec.max_distance = pe["max_distance"];
-  spec.buckets = pe["buckets"];
-  spec.value_term = pe["value_term"];
+  read(pe, "coord_scale", spec.coord_scale);
+  read(pe, "base", spec.base);
+  read(pe, "rotary_fraction", spec.rotary_fraction);
+  read(pe, "max_distance", spec.max_distance);
+  read(pe, "buckets", spec.buckets);
+  read(pe, "value_term", spec.value_term);
 }
 
 // The oracle's description of a config.json with sections shape, model and pe.
-inline reference::Spec spec_of(const nlohmann::json& config) {
+inline reference::Spec spec_of(const Json& config) {
   const auto &shape = config["shape"], &model = config["model"];
   reference::Spec spec;
-  spec.tokens = shape["tokens"];
-  spec.features = shape["features"];
-  spec.outputs = shape["outputs"];
+  read(shape, "tokens", spec.tokens);
+  read(shape, "features", spec.features);
+  read(shape, "outputs", spec.outputs);
   spec.task = static_cast<reference::Task>(index_of(shape["task"], {"classification", "regression"}));
   spec.embed_linear = model["embed"] == "linear";
-  spec.width = model["width"];
-  spec.layers = model["layers"];
-  spec.heads = model["heads"];
+  read(model, "width", spec.width);
+  read(model, "layers", spec.layers);
+  read(model, "heads", spec.heads);
   spec.mlp_width = model["mlp_width"].get<int>() > 0 ? model["mlp_width"].get<int>() : 4 * spec.width;
   spec.pre_norm = model["norm"] == "pre";
-  spec.mlp_final_gelu = model["mlp_final_gelu"];
+  read(model, "mlp_final_gelu", spec.mlp_final_gelu);
   spec.causal = model["attention_mask"] == "causal";
-  spec.attention_bias = model["attention_bias"];
-  spec.attention_output = model["attention_output"];
-  spec.logit_scale = model["logit_scale"];
+  read(model, "attention_bias", spec.attention_bias);
+  read(model, "attention_output", spec.attention_output);
+  read(model, "logit_scale", spec.logit_scale);
   spec.position_logit_scale = model.value("position_logit_scale", 1.0);
   spec.readout = static_cast<reference::Readout>(
       index_of(model["readout"], {"token", "given", "mean", "cls", "flat", "every", "masked"}));
-  spec.readout_token = model["readout_token"];
-  spec.head_hidden = model["head_hidden"];
-  spec.output_gain = model["output_gain"];
+  read(model, "readout_token", spec.readout_token);
+  read(model, "head_hidden", spec.head_hidden);
+  read(model, "output_gain", spec.output_gain);
   fill_encoding(config, spec);
   return spec;
 }

@@ -9,8 +9,8 @@ namespace locus {
 namespace {
 
 // Two blanks (-1), three classes and the mark of the target (3), all of them with label 1.
-BatchData puzzles(std::int64_t count) {
-  BatchData b;
+Examples puzzles(std::int64_t count) {
+  Examples b;
   b.count = count;
   for (std::int64_t i = 0; i < count; ++i) {
     for (const int id : {0, 1, 2, -1, 3, 1, -1, 0}) b.ids.push_back(static_cast<std::int16_t>(id));
@@ -29,8 +29,8 @@ ModelShape shape() {
 }
 
 TEST(RelabelTest, renames_classes_and_the_label_alike_and_leaves_blanks_and_the_mark) {
-  BatchData batch = puzzles(500);
-  const BatchData before = batch;
+  Examples batch = puzzles(500);
+  const Examples before = batch;
   Rng rng(7, "relabel");
   relabel_classes(rng, shape(), batch);
   std::set<std::vector<std::int16_t>> seen;
@@ -50,7 +50,7 @@ TEST(RelabelTest, renames_classes_and_the_label_alike_and_leaves_blanks_and_the_
 }
 
 TEST(RelabelTest, the_same_draw_gives_the_same_names) {
-  BatchData a = puzzles(20), b = puzzles(20);
+  Examples a = puzzles(20), b = puzzles(20);
   Rng first(3, "relabel"), second(3, "relabel");
   relabel_classes(first, shape(), a);
   relabel_classes(second, shape(), b);

@@ -1,5 +1,5 @@
 // Evaluation with noise on the blocks' inputs, for every way the first block is computed.
-#include "train/evaluate.h"
+#include "infer/evaluate.h"
 #include "tests/train/train_testing.h"
 
 namespace locus {

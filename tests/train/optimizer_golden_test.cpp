@@ -16,16 +16,16 @@ double largest(const std::vector<double>& values) {
   return most;
 }
 
-OptimConfig config_of(const nlohmann::json& o) {
+OptimConfig config_of(const Json& o) {
   OptimConfig c;
   c.kind = o["kind"] == "sgd" ? OptimizerKind::kSgd : o["kind"] == "adamw" ? OptimizerKind::kAdamW : OptimizerKind::kAdam;
-  c.lr = o["lr"];
-  c.beta1 = o["beta1"];
-  c.beta2 = o["beta2"];
-  c.eps = o["eps"];
-  c.momentum = o["momentum"];
-  c.weight_decay = o["weight_decay"];
-  c.clip_norm = o["clip_norm"];
+  golden::read(o, "lr", c.lr);
+  golden::read(o, "beta1", c.beta1);
+  golden::read(o, "beta2", c.beta2);
+  golden::read(o, "eps", c.eps);
+  golden::read(o, "momentum", c.momentum);
+  golden::read(o, "weight_decay", c.weight_decay);
+  golden::read(o, "clip_norm", c.clip_norm);
   c.group_decay.clear();
   return c;
 }
@@ -66,7 +66,7 @@ TEST_P(OptimizerGoldenTest, twenty_steps_of_the_engine_agree_with_pytorch) {
   const ModelStructure s = engine.structure();
   AlignedBuffer<float> params = engine.params(s);
   AlignedBuffer<float> grads(params.size());
-  Optimizer optimizer(config_of(nlohmann::json::parse(file.metadata.at("optimizer"))), s.layout);
+  Optimizer optimizer(config_of(Json::parse(file.metadata.at("optimizer"))), s.layout);
   const Batches batches(file);
   Prepared prepared(s);
   EncoderPass pass(s, batches.examples, admitted_savings(s));

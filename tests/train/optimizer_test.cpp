@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/error.h"
+#include "core/text.h"
 
 namespace locus {
 namespace {
@@ -77,6 +79,26 @@ TEST(ScheduleTest, warms_up_linearly_then_stays_or_falls_as_a_cosine) {
   EXPECT_DOUBLE_EQ(scheduled_lr(c, 104), 0.2);
   EXPECT_DOUBLE_EQ(scheduled_lr(c, 1000000), 0.2);
   for (std::int64_t s = 4; s < 104; ++s) EXPECT_GT(scheduled_lr(c, s), scheduled_lr(c, s + 1));
+}
+
+TEST(OptimizerTest, every_optimiser_has_a_row_whose_states_and_fields_there_are) {
+  ASSERT_EQ(optimizer_rows().size(), kOptimizerNames.size());
+  RunConfig config;
+  const std::vector<std::string> keys = describe(config).names();
+  for (std::size_t i = 0; i < kOptimizerNames.size(); ++i) {
+    const OptimizerRow& row = optimizer_rows()[i];
+    EXPECT_EQ(static_cast<std::size_t>(row.kind), i) << kOptimizerNames[i];
+    EXPECT_FALSE(row.help.empty());
+    for (const std::string& field : split(row.fields, ','))
+      EXPECT_NE(std::find(keys.begin(), keys.end(), "optim." + std::string(trim(field))), keys.end()) << field;
+    OptimConfig c;
+    c.kind = row.kind;
+    row.exercise(c);
+    const ParamLayout l = layout();
+    EXPECT_EQ(Optimizer(c, l).states().size(), static_cast<std::size_t>(row.states(c))) << kOptimizerNames[i];
+    EXPECT_GT(row.states(c), 0) << kOptimizerNames[i];
+  }
+  EXPECT_EQ(optimizer_state_name(0), "moment1");  // as in every checkpoint there is
 }
 
 TEST(OptimizerTest, frozen_and_skipped_tensors_stay_and_do_not_count_in_the_norm) {

@@ -52,7 +52,7 @@ inline Dataset copy_task(std::int64_t train = 256, std::int64_t test = 64) {
 inline Dataset repeat_task(std::int64_t train = 200) {
   Dataset d;
   d.name = "repeat";
-  d.task = Task::kRegression;
+  d.task = "masked";
   d.tokens = 8;
   d.features = d.outputs = 1;
   Rng rng(2, "repeat task");
@@ -64,7 +64,7 @@ inline Dataset repeat_task(std::int64_t train = 200) {
       for (float& b : base) b = static_cast<float>(rng.normal());
       for (std::int64_t t = 0; t < 8; ++t) {
         e.values.push_back(base[t % 4]);
-        e.fixed_masks.push_back(t == static_cast<std::int64_t>(i % 4) || t == 5 ? 1 : 0);
+        e.masks.push_back(t == static_cast<std::int64_t>(i % 4) || t == 5 ? 1 : 0);
       }
     }
     d.splits.emplace_back(name, std::move(e));

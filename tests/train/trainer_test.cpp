@@ -1,9 +1,9 @@
 // The loop: learning, the same bytes for any number of threads and after any interruption, stop rules, divergence.
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/json.h"
 #include "tests/train/train_testing.h"
 
 namespace locus {
@@ -18,7 +18,7 @@ std::vector<float> step_gradients(const RunConfig& config, const Dataset& data, 
   Prepared prepared(s);
   TrainingBatches batches(data, config, s.shape);
   std::vector<float> out;
-  BatchData batch;
+  Examples batch;
   for (std::int64_t i = 0; i < 3; ++i) {
     batches.fill(i, batch);
     StepContext step;
@@ -80,6 +80,34 @@ TEST(StepRunnerTest, shards_change_rounding_only) {
   EXPECT_LT(worst, 1e-5);
 }
 
+// Without the turn of a shard that failed, the others would wait for ever.
+TEST(StepRunnerTest, a_shard_that_throws_ends_the_step_with_its_error_and_the_next_step_works) {
+  const Dataset data = copy_task();
+  RunConfig c = tiny_config();
+  c.train.shards = 7;
+  const ModelStructure s = structure_for(c, data);
+  AlignedBuffer<float> params(static_cast<std::size_t>(s.layout.floats()));
+  initialize_parameters(s, c.seed, params.data());
+  for (const int threads : {1, 2, 7}) {
+    ThreadPool pool(threads);
+    StepRunner runner(s, pool);
+    Prepared prepared(s);
+    prepared.update(params.data(), {true, 1}, &pool);
+    TrainingBatches batches(data, c, s.shape);
+    Examples good;
+    batches.fill(0, good);
+    StepContext step;
+    step.training = true;
+    const double loss = runner.run(prepared, good, step).loss;
+    for (const std::size_t place : {std::size_t{0}, good.labels.size() / 2, good.labels.size() - 1}) {
+      Examples bad = good;
+      bad.labels[place] = 99;
+      EXPECT_THROW(runner.run(prepared, bad, step), std::logic_error) << threads << " threads, example " << place;
+      EXPECT_EQ(runner.run(prepared, good, step).loss, loss);
+    }
+  }
+}
+
 class LearnsTest : public TrainTest {};
 
 TEST_F(LearnsTest, the_copy_task_above_95_percent_with_positions_and_not_without) {
@@ -102,7 +130,7 @@ TEST_F(LearnsTest, the_copy_task_above_95_percent_with_positions_and_not_without
 TEST_F(LearnsTest, hidden_tokens_of_a_repeating_sequence) {
   const Dataset data = repeat_task();
   RunConfig c = tiny_config();
-  c.study = Study::kMasked;
+  c.study = "masked";
   c.model.readout = Readout::kMasked;
   c.model.width = 32;
   c.mask.ratio = 0.25;
@@ -150,7 +178,7 @@ TEST_F(ResumeTest, laplacian_signs_and_masks_of_regression_resume_exactly) {
       data.tokens_info.graph(i, j) = i == j ? 0 : 1.0 / static_cast<double>(1 + std::abs(i - j) + i * j % 3);
   }
   RunConfig c = tiny_config();
-  c.study = Study::kMasked;
+  c.study = "masked";
   c.model.readout = Readout::kMasked;
   c.pe.kind = PeKind::kLaplacian;
   c.pe.eigenvectors = 3;
@@ -258,7 +286,7 @@ TEST_F(StopTest, divergence_says_where_and_leaves_a_summary_and_the_last_good_ch
     for (const char* part : {"diverged", "step ", "learning rate 1e+05", "gradient norm", "last good", "optim.lr"})
       EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
   }
-  const nlohmann::json summary = nlohmann::json::parse(bytes(root_ / "run" / "summary.json"));
+  const Json summary = Json::parse(bytes(root_ / "run" / "summary.json"));
   EXPECT_EQ(summary["status"], "diverged");
   EXPECT_FALSE(fs::exists(root_ / "run" / "final"));
 }
@@ -313,7 +341,7 @@ TEST_F(EncodingRulesTest, the_manifest_says_what_each_tensor_got) {
   c.optim.weight_decay = 0.5;
   c.optim.group_lr = {"*pe.*=10"};
   run("run", c, data);
-  const nlohmann::json manifest = nlohmann::json::parse(bytes(root_ / "run" / "manifest.json"));
+  const Json manifest = Json::parse(bytes(root_ / "run" / "manifest.json"));
   const std::string text = manifest["parameters"].dump();
   EXPECT_NE(text.find("blocks.0.pe.table"), std::string::npos);
   EXPECT_NE(text.find("0.03"), std::string::npos) << "lr times ten";

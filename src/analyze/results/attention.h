@@ -1,11 +1,12 @@
-// Where attention goes, how much two models agree, and whether it follows what the task depends on.
+// Where attention goes, how much two models agree, and whether it follows what
+// the task depends on.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "analyze/results/fields.h"
+#include "analyze/results/result.h"
 
 namespace locus {
 
@@ -20,9 +21,9 @@ struct AttentionEntropyRow {
 
   static void fields(auto& r, auto&& visit) {
     visit("model", r.model);
-    visit("epoch", r.epoch);
-    visit("layer", r.layer);
-    visit("head", r.head);
+    visit("epoch", r.epoch, Role::kAside);
+    visit("layer", r.layer, Role::kPlace);
+    visit("head", r.head, Role::kPlace);
     visit("entropy", r.entropy);
     visit("normalised", r.normalised);
     visit("diagonal", r.diagonal);
@@ -34,7 +35,8 @@ struct AttentionAgreementRow {
   std::string model;
   std::string map;        // "mean" over heads and layers, or "layer.0", ...
   std::string form;       // "plain" or "centred" (minus 1/T)
-  std::string reference;  // "example": reference maps of the same example; "overall": their mean over examples
+  std::string reference;  // "example": reference maps of the same example;
+                          // "overall": their mean over examples
   double cosine = kNotAvailable;
   double low = kNotAvailable;  // 95 % interval over clusters of examples
   double high = kNotAvailable;
@@ -49,8 +51,8 @@ struct AttentionAgreementRow {
     visit("cosine", r.cosine);
     visit("low", r.low);
     visit("high", r.high);
-    visit("examples", r.examples);
-    visit("references", r.references);
+    visit("examples", r.examples, Role::kAside);
+    visit("references", r.references, Role::kAside);
   }
 };
 
@@ -68,22 +70,24 @@ struct AttentionDependencyRow {
   double lift = kNotAvailable;  // mass / chance
   std::int64_t examples = 0;
 
+  bool is_main() const { return condition.empty(); }
   static void fields(auto& r, auto&& visit) {
     visit("model", r.model);
-    visit("epoch", r.epoch);
-    visit("layer", r.layer);
+    visit("epoch", r.epoch, Role::kAside);
+    visit("layer", r.layer, Role::kPlace);
     visit("query", r.query);
-    visit("condition", r.condition);
+    visit("condition", r.condition, Role::kAside);
     visit("mass", r.mass);
     visit("chance", r.chance);
     visit("filled_mass", r.filled_mass);
     visit("filled_chance", r.filled_chance);
     visit("lift", r.lift);
-    visit("examples", r.examples);
+    visit("examples", r.examples, Role::kAside);
   }
 };
 
-// The mean map of a layer, made symmetric, against a matrix of true dependencies, off-diagonal.
+// The mean map of a layer, made symmetric, against a matrix of true
+// dependencies, off-diagonal.
 struct AttentionTruthRow {
   std::string model;        // "init", "snapshots/10", "final"
   std::int64_t epoch = -1;  // of a snapshot; -1: init or final
@@ -95,18 +99,20 @@ struct AttentionTruthRow {
 
   static void fields(auto& r, auto&& visit) {
     visit("model", r.model);
-    visit("epoch", r.epoch);
-    visit("layer", r.layer);
+    visit("epoch", r.epoch, Role::kAside);
+    visit("layer", r.layer, Role::kPlace);
     visit("truth", r.truth);
     visit("pearson", r.pearson);
-    visit("spearman", r.spearman);
+    visit("spearman", r.spearman, Role::kAside);
     visit("mantel_p", r.mantel_p);
   }
 };
 
-// Arrays: maps.<model> (L, H, T, T) mean over examples; examples.<model> (K, L, H, T, T) of the first K; mean_maps.<model>
-// (N, T, T) over heads and layers; reference (N, T, T).
+// Arrays: maps.<model> (L, H, T, T) mean over examples; examples.<model> (K, L,
+// H, T, T) of the first K; mean_maps.<model> (N, T, T) over heads and layers;
+// reference (N, T, T).
 struct AttentionResult {
+  static constexpr const char* kName = "attention";
   std::string split;
   std::int64_t examples = 0;
   std::vector<AttentionEntropyRow> entropy;
@@ -120,27 +126,12 @@ struct AttentionResult {
     visit("split", r.split);
     visit("examples", r.examples);
   }
+  static void tables(auto& r, auto&& visit) {
+    visit("entropy", "entropy", r.entropy);
+    visit("agreement", "", r.agreement);
+    visit("dependencies", "dependencies", r.dependencies);
+    visit("truths", "truths", r.truths);
+  }
 };
-
-inline nlohmann::ordered_json to_json(const AttentionResult& result) {
-  nlohmann::ordered_json json = row_to_json(result);
-  json["entropy"] = rows_to_json(result.entropy);
-  json["agreement"] = rows_to_json(result.agreement);
-  json["dependencies"] = rows_to_json(result.dependencies);
-  json["truths"] = rows_to_json(result.truths);
-  json["notes"] = result.notes;
-  return json;
-}
-
-// Without the arrays.
-inline AttentionResult attention_from_json(const nlohmann::ordered_json& json) {
-  AttentionResult result = row_from_json<AttentionResult>(json);
-  result.entropy = rows_from_json<AttentionEntropyRow>(json, "entropy");
-  result.agreement = rows_from_json<AttentionAgreementRow>(json, "agreement");
-  result.dependencies = rows_from_json<AttentionDependencyRow>(json, "dependencies");
-  result.truths = rows_from_json<AttentionTruthRow>(json, "truths");
-  result.notes = json.value("notes", std::vector<std::string>{});
-  return result;
-}
 
 }  // namespace locus

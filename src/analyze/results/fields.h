@@ -1,17 +1,21 @@
-// One list of fields per row type drives JSON, CSV and reading back: `static void fields(auto& row, auto&& visit)` calls
-// visit("name", row.name) for each field. Numbers that are not finite are written as the texts "nan", "inf", "-inf".
+// One list of fields per row type drives JSON, CSV, reading back and kept
+// results: `static void fields(auto& row, auto&& visit)` calls visit("name",
+// row.name) for each field, with a Role where its type does not tell what it is
+// for. Numbers that are not finite are written as the texts "nan", "inf",
+// "-inf".
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "core/error.h"
+#include "core/json.h"
 #include "core/text.h"
+#include "io/codec.h"
 
 namespace locus {
 
@@ -22,42 +26,43 @@ struct ResultArray {
   std::string name;
   std::vector<std::int64_t> shape;
   std::vector<float> values;
+  bool shown = false;  // a report shows it: it is kept however large it is
 };
 
-inline nlohmann::ordered_json result_json(double value) {
-  if (std::isfinite(value)) return value;
-  return shortest(value);
-}
+// What a field is to kept results, which name numbers by row and field. Texts
+// name their row and numbers are measures unless said otherwise.
+enum class Role {
+  kPlain,
+  kName,   // a number that names its row: an amount
+  kPlace,  // a layer or head, by its number; negative means all
+  kAside,  // says how a row was made
+};
 
-inline double result_number(const nlohmann::ordered_json& json) {
-  if (json.is_number()) return json.get<double>();
-  const std::string text = json.is_string() ? json.get<std::string>() : "";
-  if (text == "inf") return std::numeric_limits<double>::infinity();
-  if (text == "-inf") return -std::numeric_limits<double>::infinity();
-  if (text == "nan") return kNotAvailable;
+inline double result_number(const Json& json) {
+  if (const auto number = number_of_json(json)) return *number;
   throw IoError({.what = "a result holds no number where one belongs", .got = json.dump()});
 }
 
 namespace result_detail {
 
 struct JsonWriter {
-  nlohmann::ordered_json& out;
-  void operator()(const char* name, double value) const { out[name] = result_json(value); }
-  void operator()(const char* name, const std::vector<double>& values) const {
-    auto list = nlohmann::ordered_json::array();
-    for (const double v : values) list.push_back(result_json(v));
+  Json& out;
+  void operator()(const char* name, double value, Role = Role::kPlain) const { out[name] = json_value(value); }
+  void operator()(const char* name, const std::vector<double>& values, Role = Role::kPlain) const {
+    auto list = Json::array();
+    for (const double v : values) list.push_back(json_value(v));
     out[name] = std::move(list);
   }
   template <class T>
-  void operator()(const char* name, const T& value) const {
+  void operator()(const char* name, const T& value, Role = Role::kPlain) const {
     out[name] = value;
   }
 };
 
 struct JsonReader {
-  const nlohmann::ordered_json& in;
+  const Json& in;
   template <class T>
-  void operator()(const char* name, T& value) const {
+  void operator()(const char* name, T& value, Role = Role::kPlain) const {
     const auto it = in.find(name);
     if (it == in.end()) return;  // a field of a later version keeps its default
     if constexpr (std::is_same_v<T, double>) {
@@ -71,13 +76,6 @@ struct JsonReader {
   }
 };
 
-inline std::string csv_text(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + '"';
-}
-
 struct CsvWriter {
   std::string& line;
   bool header;
@@ -87,12 +85,12 @@ struct CsvWriter {
     first = false;
   }
   template <class T>
-  void operator()(const char* name, const T& value) const {
+  void operator()(const char* name, const T& value, Role = Role::kPlain) const {
     if (header) return add(name);
     if constexpr (std::is_same_v<T, double>) {
       add(shortest(value));
     } else if constexpr (std::is_same_v<T, std::string>) {
-      add(csv_text(value));
+      add(csv_field(value));
     } else if constexpr (std::is_same_v<T, bool>) {
       add(value ? "true" : "false");
     } else if constexpr (std::is_same_v<T, std::vector<double>>) {
@@ -105,36 +103,64 @@ struct CsvWriter {
   }
 };
 
+// The parts that name a row: "final", "layer0", "raw".
+struct RowNamer {
+  std::vector<std::string>& parts;
+  template <class T>
+  void operator()(const char* field, const T& value, Role role = Role::kPlain) const {
+    if constexpr (std::is_same_v<T, std::string>) {
+      if (role == Role::kPlain && !value.empty()) parts.push_back(value);
+    } else if constexpr (std::is_same_v<T, double>) {
+      if (role == Role::kName && std::isfinite(value)) parts.push_back(shortest(value));
+    } else if constexpr (std::is_integral_v<T>) {
+      if (role == Role::kPlace && value >= 0) parts.push_back(field + std::to_string(value));
+    }
+  }
+};
+
+// Calls `measure(field, value)` for each finite number that measures something.
+template <class Function>
+struct MeasureVisitor {
+  Function measure;
+  template <class T>
+  void operator()(const char* field, const T& value, Role role = Role::kPlain) const {
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      if (role == Role::kPlain && std::isfinite(static_cast<double>(value))) measure(field, static_cast<double>(value));
+    }
+  }
+};
+template <class Function>
+MeasureVisitor(Function) -> MeasureVisitor<Function>;
+
 }  // namespace result_detail
 
 template <class Row>
-nlohmann::ordered_json row_to_json(const Row& row) {
-  auto json = nlohmann::ordered_json::object();
+Json row_to_json(const Row& row) {
+  auto json = Json::object();
   Row::fields(row, result_detail::JsonWriter{json});
   return json;
 }
 
 template <class Row>
-Row row_from_json(const nlohmann::ordered_json& json) {
+Row row_from_json(const Json& json) {
   Row row;
   Row::fields(row, result_detail::JsonReader{json});
   return row;
 }
 
 template <class Row>
-nlohmann::ordered_json rows_to_json(const std::vector<Row>& rows) {
-  auto list = nlohmann::ordered_json::array();
+Json rows_to_json(const std::vector<Row>& rows) {
+  auto list = Json::array();
   for (const Row& row : rows) list.push_back(row_to_json(row));
   return list;
 }
 
 template <class Row>
-std::vector<Row> rows_from_json(const nlohmann::ordered_json& json, const char* name) {
-  std::vector<Row> rows;
+void read_rows(const Json& json, const char* name, std::vector<Row>& rows) {
+  rows.clear();
   const auto it = json.find(name);
-  if (it == json.end()) return rows;
+  if (it == json.end()) return;
   for (const auto& row : *it) rows.push_back(row_from_json<Row>(row));
-  return rows;
 }
 
 template <class Row>

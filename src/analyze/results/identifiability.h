@@ -1,11 +1,12 @@
-// How alike the codes of several runs are: across seeds, across layers and over training time.
+// How alike the codes of several runs are: across seeds, across layers and over
+// training time.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "analyze/results/fields.h"
+#include "analyze/results/result.h"
 
 namespace locus {
 
@@ -58,7 +59,7 @@ struct PairSummaryRow {
     visit("comparison", r.comparison);
     visit("setting", r.setting);
     visit("model", r.model);
-    visit("layer", r.layer);
+    visit("layer", r.layer, Role::kPlace);
     visit("pairs", r.pairs);
     visit("cosine_pearson", r.cosine_pearson);
     visit("centred_pearson", r.centred_pearson);
@@ -68,32 +69,21 @@ struct PairSummaryRow {
 };
 
 struct IdentifiabilityResult {
+  static constexpr const char* kName = "identifiability";
   std::vector<std::string> runs;      // folders
   std::vector<std::string> settings;  // one a run: equal text, equal setting but for the seed
   std::vector<CodePairRow> pairs;
   std::vector<PairSummaryRow> summary;
   std::vector<std::string> notes;  // what could not be had, and why
+
+  static void fields(auto& r, auto&& visit) {
+    visit("runs", r.runs);
+    visit("settings", r.settings);
+  }
+  static void tables(auto& r, auto&& visit) {
+    visit("pairs", "", r.pairs);
+    visit("summary", "summary", r.summary);
+  }
 };
-
-inline nlohmann::ordered_json to_json(const IdentifiabilityResult& result) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  json["runs"] = result.runs;
-  json["settings"] = result.settings;
-  json["pairs"] = rows_to_json(result.pairs);
-  json["summary"] = rows_to_json(result.summary);
-  json["notes"] = result.notes;
-  return json;
-}
-
-// Without the arrays.
-inline IdentifiabilityResult identifiability_from_json(const nlohmann::ordered_json& json) {
-  IdentifiabilityResult result;
-  result.runs = json.value("runs", std::vector<std::string>{});
-  result.settings = json.value("settings", std::vector<std::string>{});
-  result.pairs = rows_from_json<CodePairRow>(json, "pairs");
-  result.summary = rows_from_json<PairSummaryRow>(json, "summary");
-  result.notes = json.value("notes", std::vector<std::string>{});
-  return result;
-}
 
 }  // namespace locus

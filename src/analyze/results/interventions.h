@@ -1,11 +1,12 @@
-// What becomes of accuracy or error when the positions of a trained model are changed, nothing retrained.
+// What becomes of accuracy or error when the positions of a trained model are
+// changed, nothing retrained.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "analyze/results/fields.h"
+#include "analyze/results/result.h"
 
 namespace locus {
 
@@ -22,13 +23,14 @@ struct InterventionRow {
   double loss = kNotAvailable;
   double change = kNotAvailable;  // of accuracy or mse against none
 
+  bool is_main() const { return token < 0 && layer < 0; }
   static void fields(auto& r, auto&& visit) {
     visit("kind", r.kind);
-    visit("layer", r.layer);
-    visit("amount", r.amount);
-    visit("token", r.token);
-    visit("repeat", r.repeat);
-    visit("source", r.source);
+    visit("layer", r.layer, Role::kPlace);
+    visit("amount", r.amount, Role::kName);
+    visit("token", r.token, Role::kAside);
+    visit("repeat", r.repeat, Role::kAside);
+    visit("source", r.source, Role::kAside);
     visit("split", r.split);
     visit("accuracy", r.accuracy);
     visit("mse", r.mse);
@@ -38,6 +40,7 @@ struct InterventionRow {
 };
 
 struct InterventionResult {
+  static constexpr const char* kName = "interventions";
   std::string model;
   std::string measure;  // "accuracy" or "mse"
   std::vector<InterventionRow> rows;
@@ -47,21 +50,7 @@ struct InterventionResult {
     visit("model", r.model);
     visit("measure", r.measure);
   }
+  static void tables(auto& r, auto&& visit) { visit("rows", "", r.rows); }
 };
-
-inline nlohmann::ordered_json to_json(const InterventionResult& result) {
-  nlohmann::ordered_json json = row_to_json(result);
-  json["rows"] = rows_to_json(result.rows);
-  json["notes"] = result.notes;
-  return json;
-}
-
-// Without the arrays.
-inline InterventionResult interventions_from_json(const nlohmann::ordered_json& json) {
-  InterventionResult result = row_from_json<InterventionResult>(json);
-  result.rows = rows_from_json<InterventionRow>(json, "rows");
-  result.notes = json.value("notes", std::vector<std::string>{});
-  return result;
-}
 
 }  // namespace locus

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/results/fields.h"
+#include "analyze/results/result.h"
 
 namespace locus {
 
@@ -23,7 +23,7 @@ struct KernelRow {
 
   static void fields(auto& r, auto&& visit) {
     visit("model", r.model);
-    visit("epoch", r.epoch);
+    visit("epoch", r.epoch, Role::kAside);
     visit("part", r.part);
     visit("change", r.change);
     visit("alignment", r.alignment);
@@ -35,11 +35,13 @@ struct KernelRow {
   }
 };
 
-// The first-order model at initialisation, f0 + J (theta - theta0), against the trained one.
+// The first-order model at initialisation, f0 + J (theta - theta0), against the
+// trained one.
 struct TaylorRow {
   std::string model;
   std::int64_t epoch = -1;
-  double r2 = kNotAvailable;  // of the linear model's outputs against the trained model's
+  double r2 = kNotAvailable;  // of the linear model's outputs against the
+                              // trained model's
   double correlation = kNotAvailable;
   double accuracy_linear = kNotAvailable;  // on the probe, classification
   double accuracy_trained = kNotAvailable;
@@ -50,7 +52,7 @@ struct TaylorRow {
 
   static void fields(auto& r, auto&& visit) {
     visit("model", r.model);
-    visit("epoch", r.epoch);
+    visit("epoch", r.epoch, Role::kAside);
     visit("r2", r.r2);
     visit("correlation", r.correlation);
     visit("accuracy_linear", r.accuracy_linear);
@@ -62,8 +64,10 @@ struct TaylorRow {
   }
 };
 
-// Arrays: kernel.<model>, kernel_pe.<model> (n, n); targets (n, n); probe (n) indices in the split.
+// Arrays: kernel.<model>, kernel_pe.<model> (n, n); targets (n, n); probe (n)
+// indices in the split.
 struct KernelResult {
+  static constexpr const char* kName = "kernel";
   std::string split;
   std::int64_t probe = 0;
   std::int64_t outputs = 0;     // averaged over
@@ -79,23 +83,10 @@ struct KernelResult {
     visit("outputs", r.outputs);
     visit("parameters", r.parameters);
   }
+  static void tables(auto& r, auto&& visit) {
+    visit("kernels", "", r.kernels);
+    visit("taylor", "taylor", r.taylor);
+  }
 };
-
-inline nlohmann::ordered_json to_json(const KernelResult& result) {
-  nlohmann::ordered_json json = row_to_json(result);
-  json["kernels"] = rows_to_json(result.kernels);
-  json["taylor"] = rows_to_json(result.taylor);
-  json["notes"] = result.notes;
-  return json;
-}
-
-// Without the arrays.
-inline KernelResult kernel_from_json(const nlohmann::ordered_json& json) {
-  KernelResult result = row_from_json<KernelResult>(json);
-  result.kernels = rows_from_json<KernelRow>(json, "kernels");
-  result.taylor = rows_from_json<TaylorRow>(json, "taylor");
-  result.notes = json.value("notes", std::vector<std::string>{});
-  return result;
-}
 
 }  // namespace locus

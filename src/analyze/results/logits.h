@@ -1,16 +1,18 @@
-// How far attention logits spread, and which part of the spread is due to positions alone, to content alone, to both.
+// How far attention logits spread, and which part of the spread is due to
+// positions alone, to content alone, to both.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "analyze/results/fields.h"
+#include "analyze/results/result.h"
 
 namespace locus {
 
-// Standard deviations over the keys that a query sees (the mean of a row does not matter to a softmax), root mean square
-// over queries, heads and examples; scales of the model included.
+// Standard deviations over the keys that a query sees (the mean of a row does
+// not matter to a softmax), root mean square over queries, heads and examples;
+// scales of the model included.
 struct LogitRow {
   std::string model;
   std::int64_t epoch = -1;
@@ -27,8 +29,8 @@ struct LogitRow {
 
   static void fields(auto& r, auto&& visit) {
     visit("model", r.model);
-    visit("epoch", r.epoch);
-    visit("layer", r.layer);
+    visit("epoch", r.epoch, Role::kAside);
+    visit("layer", r.layer, Role::kPlace);
     visit("content_rms", r.content_rms);
     visit("position_rms", r.position_rms);
     visit("position_position", r.position_position);
@@ -42,28 +44,17 @@ struct LogitRow {
 };
 
 struct LogitResult {
+  static constexpr const char* kName = "logits";
   std::string split;
   std::int64_t examples = 0;
   std::vector<LogitRow> rows;
   std::vector<std::string> notes;
+
+  static void fields(auto& r, auto&& visit) {
+    visit("split", r.split);
+    visit("examples", r.examples);
+  }
+  static void tables(auto& r, auto&& visit) { visit("rows", "", r.rows); }
 };
-
-inline nlohmann::ordered_json to_json(const LogitResult& result) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  json["split"] = result.split;
-  json["examples"] = result.examples;
-  json["rows"] = rows_to_json(result.rows);
-  json["notes"] = result.notes;
-  return json;
-}
-
-inline LogitResult logits_from_json(const nlohmann::ordered_json& json) {
-  LogitResult result;
-  result.split = json.value("split", "");
-  result.examples = json.value("examples", std::int64_t{0});
-  result.rows = rows_from_json<LogitRow>(json, "rows");
-  result.notes = json.value("notes", std::vector<std::string>{});
-  return result;
-}
 
 }  // namespace locus

@@ -1,11 +1,12 @@
-// How far parameters moved from initialisation: by tensor, by group, positions and the rest apart.
+// How far parameters moved from initialisation: by tensor, by group, positions
+// and the rest apart.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "analyze/results/fields.h"
+#include "analyze/results/result.h"
 
 namespace locus {
 
@@ -22,12 +23,13 @@ struct MovementRow {
   double rms = kNotAvailable;       // movement / sqrt(parameters)
   double cosine = kNotAvailable;    // of the parameters with their initial values
 
+  bool is_main() const { return level == "part"; }
   static void fields(auto& r, auto&& visit) {
     visit("model", r.model);
-    visit("epoch", r.epoch);
+    visit("epoch", r.epoch, Role::kAside);
     visit("level", r.level);
     visit("name", r.name);
-    visit("parameters", r.parameters);
+    visit("parameters", r.parameters, Role::kAside);
     visit("initial_norm", r.initial_norm);
     visit("norm", r.norm);
     visit("movement", r.movement);
@@ -38,23 +40,11 @@ struct MovementRow {
 };
 
 struct MovementResult {
+  static constexpr const char* kName = "movement";
   std::vector<MovementRow> rows;
   std::vector<std::string> notes;  // what could not be had, and why
+
+  static void tables(auto& r, auto&& visit) { visit("rows", "", r.rows); }
 };
-
-inline nlohmann::ordered_json to_json(const MovementResult& result) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  json["rows"] = rows_to_json(result.rows);
-  json["notes"] = result.notes;
-  return json;
-}
-
-// Without the arrays.
-inline MovementResult movement_from_json(const nlohmann::ordered_json& json) {
-  MovementResult result;
-  result.rows = rows_from_json<MovementRow>(json, "rows");
-  result.notes = json.value("notes", std::vector<std::string>{});
-  return result;
-}
 
 }  // namespace locus

@@ -5,16 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "analyze/results/fields.h"
+#include "analyze/results/result.h"
 
 namespace locus {
 
 struct NetworkRow {
   std::string model;                  // "init", "snapshots/10", "final"
   std::int64_t epoch = -1;            // of a snapshot; -1: init or final
-  std::int64_t layer = 0;             // -1: the codes of all layers side by side, centred
-  std::string code;                   // "raw" or "centred"
-  double q_positive = kNotAvailable;  // Newman's modularity of the positive cosines on the labels
+  std::int64_t layer = 0;             // -1: the codes of all layers side by side
+  std::string code;                   // "raw", "centred" or "change" (since init, centred)
+  double q_positive = kNotAvailable;  // Newman's modularity of the positive
+                                      // cosines on the labels
   double q_signed = kNotAvailable;    // Rubinov and Sporns' form
   double q_signed_p = kNotAvailable;  // labels permuted, sizes kept; one-sided
   double within = kNotAvailable;      // mean cosine of pairs of equal label
@@ -29,14 +30,16 @@ struct NetworkRow {
   double adjusted_rand = kNotAvailable;  // of communities against labels
   double normalised_mutual_information = kNotAvailable;
   double adjusted_mutual_information = kNotAvailable;
-  double adjusted_rand_p = kNotAvailable;  // labels permuted
-  double surrogate_p = kNotAvailable;      // difference against equally smooth codes; NaN without coordinates
+  double adjusted_rand_p = kNotAvailable;      // labels permuted
+  double difference_in_place = kNotAvailable;  // of pairs at the same places of each other;
+                                               // NaN without coordinates
+  double surrogate_p = kNotAvailable;          // of that, against codes that know space alone
   std::int64_t surrogates = 0;
 
   static void fields(auto& r, auto&& visit) {
     visit("model", r.model);
-    visit("epoch", r.epoch);
-    visit("layer", r.layer);
+    visit("epoch", r.epoch, Role::kAside);
+    visit("layer", r.layer, Role::kPlace);
     visit("code", r.code);
     visit("q_positive", r.q_positive);
     visit("q_signed", r.q_signed);
@@ -54,12 +57,14 @@ struct NetworkRow {
     visit("normalised_mutual_information", r.normalised_mutual_information);
     visit("adjusted_mutual_information", r.adjusted_mutual_information);
     visit("adjusted_rand_p", r.adjusted_rand_p);
+    visit("difference_in_place", r.difference_in_place);
     visit("surrogate_p", r.surrogate_p);
     visit("surrogates", r.surrogates);
   }
 };
 
-// What the same search finds in a matrix of the data itself: a measure of how well the labels can be found at all.
+// What the same search finds in a matrix of the data itself: a measure of how
+// well the labels can be found at all.
 struct DataCommunities {
   std::string matrix;  // "correlation", "connectivity"
   std::int64_t communities = 0;
@@ -74,8 +79,10 @@ struct DataCommunities {
   }
 };
 
-// Arrays: communities.<model>.<layer>.<code> (T); similarity.<model>.<layer>.<code> (T, T); labels (T).
+// Arrays: communities.<model>.<layer>.<code> (T);
+// similarity.<model>.<layer>.<code> (T, T); labels (T).
 struct NetworkResult {
+  static constexpr const char* kName = "networks";
   std::int64_t tokens = 0;
   std::int64_t labels = 0;
   std::vector<NetworkRow> rows;
@@ -87,23 +94,10 @@ struct NetworkResult {
     visit("tokens", r.tokens);
     visit("labels", r.labels);
   }
+  static void tables(auto& r, auto&& visit) {
+    visit("rows", "", r.rows);
+    visit("data", kNoCsv, r.data);
+  }
 };
-
-inline nlohmann::ordered_json to_json(const NetworkResult& result) {
-  nlohmann::ordered_json json = row_to_json(result);
-  json["rows"] = rows_to_json(result.rows);
-  json["data"] = rows_to_json(result.data);
-  json["notes"] = result.notes;
-  return json;
-}
-
-// Without the arrays.
-inline NetworkResult networks_from_json(const nlohmann::ordered_json& json) {
-  NetworkResult result = row_from_json<NetworkResult>(json);
-  result.rows = rows_from_json<NetworkRow>(json, "rows");
-  result.data = rows_from_json<DataCommunities>(json, "data");
-  result.notes = json.value("notes", std::vector<std::string>{});
-  return result;
-}
 
 }  // namespace locus

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/results/fields.h"
+#include "analyze/results/result.h"
 
 namespace locus {
 
@@ -14,24 +14,28 @@ struct TruthRow {
   std::string model;        // "init", "snapshots/10", "final"
   std::int64_t epoch = -1;  // of a snapshot; -1: init or final
   std::int64_t layer = 0;
-  std::string code;                // "raw", "centred" (mean of the rows removed) or "change" (since init, centred)
+  std::string code;                // "raw", "centred" (mean of the rows removed) or "change"
+                                   // (since init, centred)
   std::string similarity;          // "cosine" or "distance"
   std::string truth;               // "sinusoid", "grid_distance", "distance", "W", ...
   double pearson = kNotAvailable;  // over off-diagonal entries
   double spearman = kNotAvailable;
-  double partial =
-      kNotAvailable;  // Pearson, given the distance of coordinates; NaN where there are none or the truth is that distance
+  double ceiling = kNotAvailable;   // pearson of the initial code plus a perfect change of the
+                                    // same size: the most that this row could show
+  double partial = kNotAvailable;   // Pearson, given the distance of coordinates; NaN where
+                                    // there are none or the truth is that distance
   double mantel_p = kNotAvailable;  // two-sided; init and final only
 
   static void fields(auto& r, auto&& visit) {
     visit("model", r.model);
-    visit("epoch", r.epoch);
-    visit("layer", r.layer);
+    visit("epoch", r.epoch, Role::kAside);
+    visit("layer", r.layer, Role::kPlace);
     visit("code", r.code);
     visit("similarity", r.similarity);
     visit("truth", r.truth);
     visit("pearson", r.pearson);
-    visit("spearman", r.spearman);
+    visit("spearman", r.spearman, Role::kAside);
+    visit("ceiling", r.ceiling);
     visit("partial", r.partial);
     visit("mantel_p", r.mantel_p);
   }
@@ -45,7 +49,8 @@ struct RecoveryRow {
   double norm = kNotAvailable;                 // Frobenius
   double movement = kNotAvailable;             // Frobenius norm of the change since init
   double effective_dimension = kNotAvailable;  // participation ratio of the centred code
-  double procrustes = kNotAvailable;           // Frobenius distance to the sinusoid of the grid after the best rotation
+  double procrustes = kNotAvailable;           // Frobenius distance to the sinusoid of
+                                               // the grid after the best rotation
   double procrustes_matched = kNotAvailable;   // both scaled to norm 1: 0 equal, sqrt 2 unrelated
   double procrustes_change = kNotAvailable;    // procrustes minus that at init
   double procrustes_matched_change = kNotAvailable;
@@ -62,13 +67,14 @@ struct RecoveryRow {
   double homotopic = kNotAvailable;        // mean cosine of homologous pairs across hemispheres
   double homotopic_other = kNotAvailable;  // of other pairs across hemispheres
   double homotopic_p = kNotAvailable;      // one-sided
-  double map_mds_r2 = kNotAvailable;       // share of the truth's scatter explained by the aligned two-dimensional map
+  double map_mds_r2 = kNotAvailable;       // share of the truth's scatter explained
+                                           // by the aligned two-dimensional map
   double map_pca_r2 = kNotAvailable;
 
   static void fields(auto& r, auto&& visit) {
     visit("model", r.model);
-    visit("epoch", r.epoch);
-    visit("layer", r.layer);
+    visit("epoch", r.epoch, Role::kAside);
+    visit("layer", r.layer, Role::kPlace);
     visit("norm", r.norm);
     visit("movement", r.movement);
     visit("effective_dimension", r.effective_dimension);
@@ -94,30 +100,22 @@ struct RecoveryRow {
   }
 };
 
-// Arrays: cosine.<model>.<layer>, cosine_centred..., distance... (T, T); mds... and pca... (T, 2), aligned to the
-// truth; truth.<name> (T, T); truth_map (T, 2).
+// Arrays: cosine.<model>.<layer>, cosine_centred..., cosine_change..., distance...
+// (T, T); mds..., mds_change... and pca... (T, 2), aligned to the truth; truth.<name> (T, T); truth_map (T,
+// 2).
 struct RecoveryResult {
+  static constexpr const char* kName = "recovery";
   std::vector<TruthRow> truths;
   std::vector<RecoveryRow> layers;
-  std::vector<std::string> notes;   // what could not be had, and why
-  std::vector<ResultArray> arrays;  // in the NPZ file
+  std::vector<RecoveryRow> changes;  // the same of what was learned: code minus its start, centred
+  std::vector<std::string> notes;    // what could not be had, and why
+  std::vector<ResultArray> arrays;   // in the NPZ file
+
+  static void tables(auto& r, auto&& visit) {
+    visit("truths", "truths", r.truths);
+    visit("layers", "", r.layers);
+    visit("changes", "changes", r.changes);
+  }
 };
-
-inline nlohmann::ordered_json to_json(const RecoveryResult& result) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  json["truths"] = rows_to_json(result.truths);
-  json["layers"] = rows_to_json(result.layers);
-  json["notes"] = result.notes;
-  return json;
-}
-
-// Without the arrays.
-inline RecoveryResult recovery_from_json(const nlohmann::ordered_json& json) {
-  RecoveryResult result;
-  result.truths = rows_from_json<TruthRow>(json, "truths");
-  result.layers = rows_from_json<RecoveryRow>(json, "layers");
-  result.notes = json.value("notes", std::vector<std::string>{});
-  return result;
-}
 
 }  // namespace locus

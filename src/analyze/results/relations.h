@@ -1,11 +1,12 @@
-// Which measures of a run go with its generalisation: rank correlation over all runs and over means of each sigma.
+// Which measures of a run go with its generalisation: rank correlation over all
+// runs and over means of each sigma.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "analyze/results/fields.h"
+#include "analyze/results/result.h"
 
 namespace locus {
 
@@ -18,14 +19,16 @@ struct RelationRow {
   double low = kNotAvailable;  // 95 % bootstrap interval over runs
   double high = kNotAvailable;
   std::int64_t sigmas = 0;
-  double spearman_sigma = kNotAvailable;   // over means of each sigma: trivially high with few of them
-  double spearman_within = kNotAvailable;  // mean over sigmas of the correlation inside each (at least 4 runs)
+  double spearman_sigma = kNotAvailable;   // over means of each sigma: trivially
+                                           // high with few of them
+  double spearman_within = kNotAvailable;  // mean over sigmas of the correlation
+                                           // inside each (at least 4 runs)
 
   static void fields(auto& r, auto&& visit) {
     visit("measure", r.measure);
     visit("outcome", r.outcome);
     visit("runs", r.runs);
-    visit("spearman", r.spearman);
+    visit("spearman", r.spearman, Role::kAside);
     visit("p", r.p);
     visit("low", r.low);
     visit("high", r.high);
@@ -56,26 +59,15 @@ struct RelationPoint {
 };
 
 struct RelationResult {
+  static constexpr const char* kName = "relations";
   std::vector<RelationRow> relations;
   std::vector<RelationPoint> points;
   std::vector<std::string> notes;  // what could not be had, and why
+
+  static void tables(auto& r, auto&& visit) {
+    visit("relations", "", r.relations);
+    visit("points", "points", r.points);
+  }
 };
-
-inline nlohmann::ordered_json to_json(const RelationResult& result) {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  json["relations"] = rows_to_json(result.relations);
-  json["points"] = rows_to_json(result.points);
-  json["notes"] = result.notes;
-  return json;
-}
-
-// Without the arrays.
-inline RelationResult relations_from_json(const nlohmann::ordered_json& json) {
-  RelationResult result;
-  result.relations = rows_from_json<RelationRow>(json, "relations");
-  result.points = rows_from_json<RelationPoint>(json, "points");
-  result.notes = json.value("notes", std::vector<std::string>{});
-  return result;
-}
 
 }  // namespace locus

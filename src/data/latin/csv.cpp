@@ -1,6 +1,6 @@
 #include "data/latin/csv.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -265,7 +265,8 @@ CsvReport check_latin_csv(const std::string& path) { return check_latin_csv_text
 std::string format_latin_csv(const LatinCsv& csv) {
   LOCUS_CHECK(csv.ids.size() == csv.puzzles.size() && csv.numbers.size() == csv.puzzles.size(),
               "one id and number a puzzle");
-  std::string text = std::string(kHeader) + "\n";
+  std::string text(kHeader);
+  text += '\n';
   for (std::size_t i = 0; i < csv.puzzles.size(); ++i) {
     const Puzzle& p = csv.puzzles[i];
     text +=

@@ -1,6 +1,6 @@
 #include "data/latin/render.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "data/latin/solver.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/pe_kind.h"
 
 namespace locus::reference {
 
-enum class PeKind { kNone, kLearned, kSinusoidal, kLaplacian, kRotary, kRelative, kT5, kAlibi };
+using locus::PeKind;
 enum class Readout { kToken, kGiven, kMean, kCls, kFlat, kEvery, kMasked };
 enum class Task { kClassification, kRegression };
 

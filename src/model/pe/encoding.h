@@ -69,16 +69,8 @@ class Encoding {
   virtual std::string resize_obstacle() const { return ""; }
 };
 
-// The registry: one line a kind.
+// By the row of its kind (src/config/encodings.h).
 std::unique_ptr<Encoding> make_encoding(const PeConfig& config, const PeContext& context);
-
-// What `locus encodings` prints of a kind.
-struct EncodingInfo {
-  PeKind kind;
-  std::string summary;
-  std::string parameters;  // the config keys that matter to it
-};
-const std::vector<EncodingInfo>& encoding_infos();
 
 // Helpers that several encodings share.
 std::vector<float> sinusoid_table(const PeConfig& config, const PeContext& context);  // (T, C)

@@ -1,11 +1,12 @@
 #include "model/pe/laplacian.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <cmath>
 
 #include "core/error.h"
+#include "core/symmetric_eigen.h"
 
 namespace locus {
 
@@ -109,16 +110,20 @@ MatrixD laplacian_eigenvectors(const MatrixD& graph, std::int64_t k) {
       throw DataError({.what = fmt::format("token {} has no neighbour in the graph", i), .where = "pe.kind = laplacian"});
     }
   }
-  Eigen::MatrixXd laplacian(n, n);
+  MatrixD laplacian(n, n);
   for (Eigen::Index i = 0; i < n; ++i) {
     for (Eigen::Index j = 0; j < n; ++j) {
       laplacian(i, j) = i == j ? 1.0 : -graph(i, j) / std::sqrt(degree(i) * degree(j));
     }
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(laplacian);
-  Eigen::MatrixXd vectors = solver.eigenvectors();
+  const SymmetricEigenvectors solved = symmetric_eigenvectors(laplacian.view());
+  const auto value = [&](Eigen::Index i) { return solved.values[static_cast<std::size_t>(i)]; };
+  Eigen::MatrixXd vectors(n, n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    for (Eigen::Index j = 0; j < n; ++j) vectors(i, j) = solved.vectors(i, j);
+  }
   for (Eigen::Index first = 1, next = 1; first < n; first = next) {
-    for (next = first + 1; next < n && solver.eigenvalues()(next) - solver.eigenvalues()(first) < kEqual; ++next) {
+    for (next = first + 1; next < n && value(next) - value(first) < kEqual; ++next) {
     }
     if (next - first > 1) settle(vectors.middleCols(first, next - first));
   }

@@ -1,6 +1,6 @@
 #include "model/pe/rotary.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "report/figures/accuracy_vs_sigma.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/markup.h"
 
 namespace locus::report {
@@ -20,8 +22,8 @@ AccuracyVsSigma::Setting setting_of(const Inputs& inputs, int group, const std::
   AccuracyVsSigma::Setting s{group, g.label, g.colour, {}, {}};
   std::vector<double> values;
   for (const int r : g.runs) {
-    const auto it = inputs.run(r).metrics.find(key);
-    if (it == inputs.run(r).metrics.end() || !std::isfinite(it->second)) continue;
+    const auto it = inputs.run(r).measures.find(key);
+    if (it == inputs.run(r).measures.end() || !std::isfinite(it->second)) continue;
     s.runs.push_back({r, inputs.run(r).name, it->second});
     values.push_back(it->second);
   }
@@ -34,7 +36,7 @@ std::vector<std::pair<std::string, double>> baselines_of(const Inputs& inputs) {
   const std::string prefix = inputs.measure->key() + "_";
   std::map<std::string, double> found;
   for (const Run& run : inputs.runs) {
-    for (const auto& [key, value] : run.metrics) {
+    for (const auto& [key, value] : run.measures) {
       if (key.rfind(prefix, 0) != 0 || !std::isfinite(value)) continue;
       std::string name = shorten(key.substr(prefix.size()), 40);
       std::replace(name.begin(), name.end(), '_', ' ');
@@ -68,7 +70,7 @@ std::string setting_title(const AccuracyVsSigma& data, const AccuracyVsSigma::Se
 void draw_series(const AccuracyVsSigma& data, const AccuracyVsSigma::Series& series, XyPlot& plot) {
   std::vector<Point> points;
   for (const auto& s : series.settings) points.push_back({s.mean.x, s.mean.value});
-  plot.line(points, series.colour, "line", {.title = ""});
+  if (points.size() > 2) plot.line(points, series.colour, "line", {.title = ""});  // two points make no curve
   for (const auto& s : series.settings) {
     for (const auto& run : s.runs) {
       plot.point({s.mean.x, run.value}, 2.4, series.colour,
@@ -98,11 +100,48 @@ void draw_references(const AccuracyVsSigma& data, XyPlot& plot, Figure& figure) 
   }
 }
 
+std::string baseline_text(const AccuracyVsSigma& data) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : data.baselines) parts.push_back(name + " " + data.measure.show(value));
+  return join(parts, ", ");
+}
+
+// One σ alone is no axis: settings and baselines side by side instead.
+Panel draw_bars(const AccuracyVsSigma& data) {
+  std::vector<const AccuracyVsSigma::Setting*> settings;
+  for (const auto& series : data.series) {
+    for (const auto& s : series.settings) settings.push_back(&s);
+  }
+  for (const auto& s : data.references) settings.push_back(&s);
+  PlotSpec spec{
+      .title = "",
+      .x = {.kind = AxisKind::kCategories},
+      .y = {.label = data.measure.label(), .unit = data.measure.unit(), .lo = 0.0, .possible = data.measure.possible()},
+      .width = 460,
+      .height = 330};
+  for (const auto* s : settings) spec.x.categories.push_back(shorten(s->label, 24));
+  double largest = 0;
+  for (const auto* s : settings) largest = std::max(largest, s->mean.value);
+  std::vector<std::pair<std::string, double>> baselines = data.baselines;
+  std::erase_if(baselines, [&](const auto& b) { return b.second > 3 * largest; });  // all others would be flat beside it
+  for (const auto& [name, value] : baselines) spec.x.categories.push_back(shorten(name, 24));
+  XyPlot plot(spec);
+  double x = 0;
+  for (const auto* s : settings) {
+    const Estimate mean{x++, s->mean.value, s->mean.lo, s->mean.hi};
+    plot.bar(mean, 0.7, s->colour, {.title = setting_title(data, *s), .group = s->group, .value = s->mean.value});
+  }
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [name, value] : baselines)
+    plot.bar({x++, value, none, none}, 0.7, "c11",
+             {.title = fmt::format("baseline {}: {}", name, data.measure.show(value)), .value = value});
+  return plot.finish();
+}
+
 }  // namespace
 
 Found<AccuracyVsSigma> collect_accuracy_vs_sigma(const Inputs& inputs) {
-  if (!inputs.measure)
-    return Found<AccuracyVsSigma>::none("no run has an evaluated measure (summary.json or metrics.jsonl)");
+  if (!inputs.measure) return Found<AccuracyVsSigma>::none("no run has an evaluated measure");
   AccuracyVsSigma data;
   data.measure = *inputs.measure;
   std::map<std::string, AccuracyVsSigma::Series> series;
@@ -143,6 +182,16 @@ Figure draw_accuracy_vs_sigma(const AccuracyVsSigma& data) {
   for (const auto& series : data.series) {
     for (const auto& s : series.settings) sigmas.insert(s.mean.x);
   }
+  if (sigmas.size() < 2) {
+    figure.title = title + (data.baselines.empty() ? "" : ", beside what needs no model");
+    figure.variants.emplace_back();
+    figure.variants[0].panels.push_back(draw_bars(data));
+    figure.caption = "Means over the runs of a setting, with Student's 95 % interval where there are three runs or more.";
+    if (!data.baselines.empty()) figure.caption += " Grey: baselines on the same data (" + baseline_text(data) + ").";
+    if (!data.measure.higher_is_better) figure.caption += " Low is good.";
+    figure.csv = csv_accuracy_vs_sigma(data);
+    return figure;
+  }
   const bool log_axis = !sigmas.empty() && *sigmas.begin() > 0;
   const bool labels = !data.references.empty() || !data.baselines.empty();
   PlotSpec spec{.title = "",
@@ -173,14 +222,9 @@ Figure draw_accuracy_vs_sigma(const AccuracyVsSigma& data) {
                                              high < 2 ? ", absent with one seed" : "");
   if (!data.references.empty())
     figure.caption += "Dashed lines with bands: encodings without σ, mean and interval likewise. ";
-  if (!data.baselines.empty()) {
-    figure.caption += "Dotted lines: baselines on the same data (";
-    for (std::size_t i = 0; i < data.baselines.size(); ++i) {
-      figure.caption +=
-          fmt::format("{}{} {}", i == 0 ? "" : ", ", data.baselines[i].first, data.measure.show(data.baselines[i].second));
-    }
-    figure.caption += "); those far from all runs are not drawn.";
-  }
+  if (!data.baselines.empty())
+    figure.caption +=
+        "Dotted lines: baselines on the same data (" + baseline_text(data) + "); those far from all runs are not drawn.";
   figure.csv = csv_accuracy_vs_sigma(data);
   return figure;
 }
@@ -190,20 +234,20 @@ std::string csv_accuracy_vs_sigma(const AccuracyVsSigma& data) {
   const auto rows = [&](const AccuracyVsSigma::Setting& s) {
     for (const auto& run : s.runs) {
       const std::string cells[] = {s.label,
-                                   csv_number(s.mean.x),
+                                   shortest(s.mean.x),
                                    run.label,
-                                   csv_number(run.value),
+                                   shortest(run.value),
                                    std::to_string(s.runs.size()),
-                                   csv_number(s.mean.value),
-                                   csv_number(s.mean.lo),
-                                   csv_number(s.mean.hi)};
+                                   shortest(s.mean.value),
+                                   shortest(s.mean.lo),
+                                   shortest(s.mean.hi)};
       out += csv_row(cells);
     }
   };
   for (const auto& series : data.series) std::for_each(series.settings.begin(), series.settings.end(), rows);
   std::for_each(data.references.begin(), data.references.end(), rows);
   for (const auto& [name, value] : data.baselines) {
-    const std::string cells[] = {"baseline " + name, "nan", "", csv_number(value), "", "", "", ""};
+    const std::string cells[] = {"baseline " + name, "nan", "", shortest(value), "", "", "", ""};
     out += csv_row(cells);
   }
   return out;

@@ -1,11 +1,14 @@
 #include "report/figures/agreement.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "analyze/results/attention.h"
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/markup.h"
 #include "report/rank_test.h"
 #include "stats/descriptive.h"
@@ -17,11 +20,10 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double agreement_of(const Run& run, const std::string& model, const std::string& form) {
   for (const char* reference : {"example", "overall"}) {
-    const double v = wanted_number(run, {"attention",
-                                         "agreement",
-                                         "cosine",
-                                         {{"model", model}, {"map", "mean"}, {"form", form}, {"reference", reference}},
-                                         -1});
+    const auto fits = [&](const AttentionAgreementRow& row) {
+      return row.model == model && row.map == "mean" && row.form == form && row.reference == reference;
+    };
+    const double v = number_of(&AttentionResult::agreement, &AttentionAgreementRow::cosine, fits)(run);
     if (std::isfinite(v)) return v;
   }
   return kNan;
@@ -35,11 +37,11 @@ Agreement::View view_of(const Inputs& inputs, const std::string& form) {
   for (std::size_t r = 0; r < inputs.runs.size(); ++r) {
     const Run& run = inputs.runs[r];
     if (run.group < 0) continue;
-    const auto outcome = run.metrics.find(inputs.measure->key());
+    const auto outcome = run.measures.find(inputs.measure->key());
     const double value = agreement_of(run, "final", form);
     const double before = agreement_of(run, "init", form);
     if (std::isfinite(before)) floor.push_back(before);
-    if (outcome == run.metrics.end() || !std::isfinite(outcome->second) || !std::isfinite(value)) continue;
+    if (outcome == run.measures.end() || !std::isfinite(outcome->second) || !std::isfinite(value)) continue;
     const Group& g = inputs.groups[static_cast<std::size_t>(run.group)];
     view.dots.push_back(
         {static_cast<int>(r), run.group, fmt::format("{} ({})", g.label, run.name), g.colour, value, outcome->second});
@@ -73,7 +75,7 @@ Found<Agreement> collect_agreement(const Inputs& inputs) {
   }
   if (data.views.empty()) {
     return Found<Agreement>::none(
-        "no run has analysis/attention.json with agreement with reference runs (locus analyze DIR --reference RUN makes it; "
+        "no run has the analysis attention with agreement with reference runs (locus analyze DIR --reference RUN makes it; "
         "RUN is a 2-D sinusoid run)");
   }
   return Found<Agreement>::of(std::move(data));
@@ -128,7 +130,7 @@ std::string csv_agreement(const Agreement& data) {
   std::string out = "form,run,setting,agreement,outcome\n";
   for (const Agreement::View& view : data.views) {
     for (const auto& dot : view.dots) {
-      const std::string cells[] = {view.form, std::to_string(dot.run), dot.label, csv_number(dot.x), csv_number(dot.y)};
+      const std::string cells[] = {view.form, std::to_string(dot.run), dot.label, shortest(dot.x), shortest(dot.y)};
       out += csv_row(cells);
     }
   }

@@ -1,11 +1,14 @@
 #include "report/figures/attention.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "analyze/results/attention.h"
 #include "core/error.h"
+#include "core/text.h"
+#include "io/codec.h"
 #include "io/npy.h"
 #include "report/markup.h"
 #include "report/matrix_panel.h"
@@ -62,7 +65,7 @@ bool load_model(const Inputs& inputs, int group, AttentionFigure::Model& model) 
   const Group& g = inputs.groups[static_cast<std::size_t>(group)];
   model.run = median_run(inputs, g);
   const Run& run = inputs.run(model.run);
-  const std::string path = analysis_arrays(run, "attention");
+  const std::string path = analysis_arrays(run, AttentionResult::kName);
   if (path.empty()) return false;
   const std::vector<NpzEntry> entries = read_npz(path);
   const NdArray* mean = find(entries, "maps.final", 4);
@@ -134,7 +137,10 @@ MatrixSpec map_spec(const AttentionFigure::Model& model, const MatrixD& map, con
   spec.strips = token_strips(model.tokens, order);
   spec.map = ColourMap::kSequential;
   spec.lo = 0;
-  spec.hi = *std::max_element(map.values().begin(), map.values().end());
+  // A few large weights would leave all others black.
+  std::vector<double> weights(map.values().begin(), map.values().end());
+  std::sort(weights.begin(), weights.end());
+  spec.hi = map.rows() > kManyTokens ? weights[weights.size() - 1 - weights.size() / 100] : weights.back();
   if (!(spec.hi > 0)) spec.hi = 1;
   spec.bar_label = "weight";
   spec.size = 260;
@@ -168,15 +174,15 @@ void add_variant(Figure& figure, const AttentionFigure::Model& model, std::size_
 
 Found<AttentionFigure> collect_attention(const Inputs& inputs) {
   AttentionFigure data;
-  std::string missing = "no run has analysis/attention.npz (locus analyze makes it)";
-  for (const int group : representative_groups(inputs, 8)) {
-    if (data.models.size() >= kMaxModels) break;
+  std::string missing = "no run has the analysis attention (locus analyze makes it)";
+  std::size_t most = kMaxModels;
+  for (const int group : groups_of_interest(inputs)) {
+    if (data.models.size() >= most) break;
     try {
       AttentionFigure::Model model;
       if (!load_model(inputs, group, model)) continue;
-      const bool many = model.mean[0].rows() > kManyTokens;
+      if (model.mean[0].rows() > kManyTokens) most = std::min(most, kModelsOfManyTokens);
       data.models.push_back(std::move(model));
-      if (many) break;
     } catch (const Error& error) {
       missing = error.what();
     }
@@ -203,7 +209,11 @@ Figure draw_attention(const AttentionFigure& data) {
       for (int t = 0; t < static_cast<int>(model.mean[0].rows()); ++t) figure.token_names.push_back(model.tokens.name(t));
     }
   }
-  figure.caption = "Rows are queries, columns keys; every row sums to 1.";
+  figure.token_labels = data.models[0].tokens.labels;
+  figure.wide = true;
+  figure.caption =
+      "Rows are queries, columns keys; every row sums to 1. With many tokens the largest one in 100 weights have "
+      "the last colour.";
   if (boards)
     figure.caption +=
         " On the board: weights of the token that is read out, with the puzzle's symbols; outlined cells are those the "
@@ -222,7 +232,7 @@ std::string csv_attention(const AttentionFigure& data) {
       head.back() = ',';
       for (std::ptrdiff_t r = 0; r < model.mean[k].rows(); ++r) {
         for (std::ptrdiff_t c = 0; c < model.mean[k].cols(); ++c)
-          out += head + fmt::format("{},{},{}\n", r, c, csv_number(model.mean[k](r, c)));
+          out += head + fmt::format("{},{},{}\n", r, c, shortest(model.mean[k](r, c)));
       }
     }
   }

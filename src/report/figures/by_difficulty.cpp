@@ -1,6 +1,6 @@
 #include "report/figures/by_difficulty.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/markup.h"
 #include "report/theme.h"
 
@@ -21,7 +23,7 @@ constexpr Shape kShapes[] = {Shape::kCircle, Shape::kSquare, Shape::kDiamond, Sh
 std::vector<std::string> find_conditions(const Inputs& inputs, const std::string& prefix) {
   std::set<std::string> found;
   for (const Run& run : inputs.runs) {
-    for (const auto& [key, value] : run.metrics) {
+    for (const auto& [key, value] : run.measures) {
       if (run.usable() && key.rfind(prefix, 0) == 0 && key.find('.', prefix.size()) == std::string::npos)
         found.insert(key.substr(prefix.size()));
     }
@@ -100,8 +102,8 @@ Found<ByDifficulty> collect_by_difficulty(const Inputs& inputs) {
   data.measure = *inputs.measure;
   data.conditions = find_conditions(inputs, data.measure.key() + ".");
   if (data.conditions.empty())
-    return Found<ByDifficulty>::none("summary.json has no " + data.measure.key() +
-                                     ".<condition> values: the data have no conditions");
+    return Found<ByDifficulty>::none("no run has values of " + data.measure.key() +
+                                     ".<condition>: the data have no conditions");
   for (std::size_t g = 0; g < inputs.groups.size(); ++g) {
     for (std::size_t k = 0; k < data.conditions.size(); ++k) {
       const std::vector<double> values = values_of(inputs, inputs.groups[g], data.measure.key() + "." + data.conditions[k]);
@@ -149,12 +151,12 @@ std::string csv_by_difficulty(const ByDifficulty& data) {
   std::string out = "setting,sigma,condition,runs,mean,lo,hi\n";
   for (const auto& c : data.cells) {
     const std::string cells[] = {c.setting,
-                                 csv_number(c.mean.x),
+                                 shortest(c.mean.x),
                                  data.conditions[c.condition],
                                  std::to_string(c.runs),
-                                 csv_number(c.mean.value),
-                                 csv_number(c.mean.lo),
-                                 csv_number(c.mean.hi)};
+                                 shortest(c.mean.value),
+                                 shortest(c.mean.lo),
+                                 shortest(c.mean.hi)};
     out += csv_row(cells);
   }
   return out;

@@ -1,6 +1,6 @@
 #include "report/figures/identifiability.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,8 @@
 #include <limits>
 #include <map>
 
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/markup.h"
 #include "stats/descriptive.h"
 
@@ -15,7 +17,6 @@ namespace locus::report {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr int kMaxLayers = 12;
@@ -28,36 +29,35 @@ std::string whole_path(const std::string& path) {
 }
 
 // The group of each run the analysis speaks of; -1 for runs that are not in this report.
-std::vector<int> groups_of(const Inputs& inputs, const json& analysis) {
+std::vector<int> groups_of(const Inputs& inputs, const IdentifiabilityResult& result) {
   std::map<std::string, int> known;
   for (const Run& run : inputs.runs) known[whole_path(run.path)] = run.group;
   std::vector<int> groups;
-  if (!analysis.contains("runs") || !analysis["runs"].is_array()) return groups;
-  for (const json& path : analysis["runs"]) {
-    const auto it = path.is_string() ? known.find(whole_path(path.get<std::string>())) : known.end();
+  for (const std::string& path : result.runs) {
+    const auto it = known.find(whole_path(path));
     groups.push_back(it == known.end() ? -1 : it->second);
   }
   return groups;
 }
 
-int group_at(const std::vector<int>& groups, double run) {
-  return run >= 0 && run < static_cast<double>(groups.size()) ? groups[static_cast<std::size_t>(run)] : -1;
+int group_at(const std::vector<int>& groups, std::int64_t run) {
+  return run >= 0 && run < static_cast<std::int64_t>(groups.size()) ? groups[static_cast<std::size_t>(run)] : -1;
 }
 
 struct PairFilter {
-  std::string model, field;
+  std::string model;
+  double CodePairRow::*field;
   int layer = 0;
 };
 
 // Pairs of seeds within each setting. They share runs, so a mean gets no interval.
-SigmaLine seed_line(const Inputs& inputs, const json& pairs, const std::vector<int>& groups, const PairFilter& filter) {
+SigmaLine seed_line(const Inputs& inputs, const std::vector<CodePairRow>& pairs, const std::vector<int>& groups,
+                    const PairFilter& filter) {
   std::map<int, std::vector<double>> values;
-  for (const json& row : pairs) {
-    if (!row.is_object() || row_text(row, "comparison") != "seeds" || row_text(row, "model_a") != filter.model ||
-        row_number(row, "layer_a") != filter.layer)
-      continue;
-    const int group = group_at(groups, row_number(row, "run_a"));
-    const double value = row_number(row, filter.field.c_str());
+  for (const CodePairRow& row : pairs) {
+    if (row.comparison != "seeds" || row.model_a != filter.model || row.layer_a != filter.layer) continue;
+    const int group = group_at(groups, row.run_a);
+    const double value = row.*filter.field;
     if (group >= 0 && std::isfinite(value)) values[group].push_back(value);
   }
   SigmaLine line;
@@ -70,19 +70,19 @@ SigmaLine seed_line(const Inputs& inputs, const json& pairs, const std::vector<i
   return line;
 }
 
-std::vector<SigmaPanel> panels_of(const Inputs& inputs, const json& analysis, const std::vector<int>& groups, int layer) {
+std::vector<SigmaPanel> panels_of(const Inputs& inputs, const std::vector<CodePairRow>& pairs,
+                                  const std::vector<int>& groups, int layer) {
   std::vector<SigmaPanel> panels;
-  if (!analysis.contains("pairs") || !analysis["pairs"].is_array()) return panels;
-  const std::pair<const char*, SigmaPanel> wanted[] = {
-      {"cosine_pearson", {"Same neighbourhoods?", "r of the cosines of two seeds", {}}},
-      {"procrustes_matched", {"Same code up to rotation?", "norm-matched distance of two seeds", {}}}};
+  const std::pair<double CodePairRow::*, SigmaPanel> wanted[] = {
+      {&CodePairRow::cosine_pearson, {"Same neighbourhoods?", "r of the cosines of two seeds", {}}},
+      {&CodePairRow::procrustes_matched, {"Same code up to rotation?", "norm-matched distance of two seeds", {}}}};
   for (const auto& [field, empty] : wanted) {
     SigmaPanel panel = empty;
-    panel.lines.push_back(seed_line(inputs, analysis["pairs"], groups, {"init", field, layer}));
+    panel.lines.push_back(seed_line(inputs, pairs, groups, {"init", field, layer}));
     panel.lines.back().label = "untrained";
     panel.lines.back().colour = "c11";
     panel.lines.back().dashed = true;
-    panel.lines.push_back(seed_line(inputs, analysis["pairs"], groups, {"final", field, layer}));
+    panel.lines.push_back(seed_line(inputs, pairs, groups, {"final", field, layer}));
     panel.lines.back().label = "trained";
     panel.lines.back().colour = "c0";
     if (has_values(panel)) panels.push_back(std::move(panel));
@@ -90,30 +90,21 @@ std::vector<SigmaPanel> panels_of(const Inputs& inputs, const json& analysis, co
   return panels;
 }
 
-void load_rows(const json& analysis, Identifiability& data) {
-  if (!analysis.contains("summary") || !analysis["summary"].is_array()) return;
-  for (const json& row : analysis["summary"]) {
-    if (!row.is_object() || data.rows.size() == kMaxRows) continue;
-    const auto whole = [&](const char* field) {
-      const double v = row_number(row, field);
-      return std::abs(v) < 1e6 ? static_cast<int>(v) : 0;
-    };
-    data.rows.push_back({row_text(row, "comparison"), row_text(row, "setting"), row_text(row, "model"), whole("layer"),
-                         whole("pairs"), row_number(row, "cosine_pearson"), row_number(row, "centred_pearson"),
-                         row_number(row, "procrustes_matched"), row_number(row, "cka")});
-  }
+std::vector<PairSummaryRow> first_rows(const std::vector<PairSummaryRow>& rows) {
+  return {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kMaxRows))};
 }
 
 Table table_of(const Identifiability& data) {
   Table table;
   table.columns = {"Pairs of", "Setting", "Model", "Layer", "Pairs", "r of cosines", "r, centred", "Procrustes", "CKA"};
   const auto number = [](double v) { return std::isfinite(v) ? r_text(v) : std::string("–"); };
-  for (const Identifiability::Row& r : data.rows) {
+  for (const PairSummaryRow& r : data.rows) {
     table.rows.push_back({r.comparison, shorten(r.setting, 80), r.model, r.layer < 0 ? "all" : std::to_string(r.layer + 1),
-                          std::to_string(r.pairs), number(r.cosine), number(r.centred), number(r.procrustes),
-                          number(r.cka)});
+                          std::to_string(r.pairs), number(r.cosine_pearson), number(r.centred_pearson),
+                          number(r.procrustes_matched), number(r.cka)});
     table.sort_keys.push_back({kNan, kNan, kNan, r.layer < 0 ? kNan : static_cast<double>(r.layer + 1),
-                               static_cast<double>(r.pairs), r.cosine, r.centred, r.procrustes, r.cka});
+                               static_cast<double>(r.pairs), r.cosine_pearson, r.centred_pearson, r.procrustes_matched,
+                               r.cka});
   }
   return table;
 }
@@ -122,19 +113,18 @@ Table table_of(const Identifiability& data) {
 
 Found<Identifiability> collect_identifiability(const Inputs& inputs) {
   Identifiability data;
-  const auto it = inputs.group_analyses.find("identifiability");
-  if (it != inputs.group_analyses.end()) {
-    load_rows(it->second, data);
-    const std::vector<int> groups = groups_of(inputs, it->second);
+  if (const auto* const result = find_result<IdentifiabilityResult>(inputs.group_analyses)) {
+    data.rows = first_rows(result->summary);
+    const std::vector<int> groups = groups_of(inputs, *result);
     for (int l = 0; l < kMaxLayers; ++l) {
-      std::vector<SigmaPanel> panels = panels_of(inputs, it->second, groups, l);
+      std::vector<SigmaPanel> panels = panels_of(inputs, result->pairs, groups, l);
       if (panels.empty()) break;
       data.layers.push_back(std::move(panels));
     }
   }
   if (data.rows.empty() && data.layers.empty()) {
     return Found<Identifiability>::none(
-        "no analysis/identifiability.json beside the runs (locus analyze makes it of two runs or more)");
+        "there is no analysis identifiability beside the runs (locus analyze makes it of two runs or more)");
   }
   return Found<Identifiability>::of(std::move(data));
 }
@@ -162,16 +152,16 @@ Figure draw_identifiability(const Identifiability& data) {
 
 std::string csv_identifiability(const Identifiability& data) {
   std::string out = "comparison,setting,model,layer,pairs,cosine_pearson,centred_pearson,procrustes_matched,cka\n";
-  for (const Identifiability::Row& r : data.rows) {
+  for (const PairSummaryRow& r : data.rows) {
     const std::string cells[] = {r.comparison,
                                  r.setting,
                                  r.model,
                                  std::to_string(r.layer + 1),
                                  std::to_string(r.pairs),
-                                 csv_number(r.cosine),
-                                 csv_number(r.centred),
-                                 csv_number(r.procrustes),
-                                 csv_number(r.cka)};
+                                 shortest(r.cosine_pearson),
+                                 shortest(r.centred_pearson),
+                                 shortest(r.procrustes_matched),
+                                 shortest(r.cka)};
     out += csv_row(cells);
   }
   return out;

@@ -1,21 +1,17 @@
-// Agreement of positions between seeds Agreement of the codes of pairs of runs against σ, and a table of all means.
+// Do other seeds give the same positions? Likeness of the codes of pairs of runs against σ, and a table of all means.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "analyze/results/identifiability.h"
 #include "report/analysis.h"
 
 namespace locus::report {
 
 struct Identifiability {
-  struct Row {
-    std::string comparison, setting, model;
-    int layer = 0, pairs = 0;
-    double cosine = 0, centred = 0, procrustes = 0, cka = 0;  // means over pairs, NaN when absent
-  };
   std::vector<std::vector<SigmaPanel>> layers;  // pairs of seeds; one set of panels a layer, may be empty
-  std::vector<Row> rows;
+  std::vector<PairSummaryRow> rows;
 };
 
 Found<Identifiability> collect_identifiability(const Inputs& inputs);

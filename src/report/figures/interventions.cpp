@@ -1,12 +1,15 @@
 #include "report/figures/interventions.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "analyze/results/interventions.h"
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/markup.h"
 #include "stats/descriptive.h"
 
@@ -21,29 +24,41 @@ struct Averages {
 };
 
 // Those a reader asks for first; the drawing shows eight.
-constexpr const char* kFirst[] = {"true2d",   "true2d permuted", "shuffled",   "shuffled by layer",
-                                  "averaged", "zeroed",          "scaled 0.5", "scaled 2"};
+constexpr const char* kFirst[] = {"true grid", "grid shuffled", "shuffled", "shuffled by layer",
+                                  "all alike", "removed",       "halved",   "doubled"};
 
-std::string kind_of(const nlohmann::json& row) {
-  std::string kind = shorten(row_text(row, "kind"), 40);
+// What was done to the positions, in words that fit under a bar.
+std::string kind_of(const InterventionRow& row) {
+  static const std::map<std::string, std::string> kWords = {{"true2d", "true grid"},
+                                                            {"true2d_permuted", "grid shuffled"},
+                                                            {"true2d_unaligned", "grid not turned"},
+                                                            {"averaged", "all alike"},
+                                                            {"zeroed", "removed"}};
+  if (const auto words = kWords.find(row.kind); words != kWords.end()) return words->second;
+  if (row.kind == "interpolated" && row.amount == 0) return "initial again";
+  if (row.kind == "interpolated") return fmt::format("{} learned", percent(row.amount, 0));
+  if (row.kind == "scaled" && row.amount == 0.5) return "halved";
+  if (row.kind == "scaled" && row.amount == 2) return "doubled";
+  std::string kind = shorten(row.kind, 40);
   std::replace(kind.begin(), kind.end(), '_', ' ');
-  const double amount = row_number(row, "amount");
-  return std::isfinite(amount) ? fmt::format("{} {}", kind, pretty(amount, 3)) : kind;
+  return std::isfinite(row.amount) ? fmt::format("{} {}", kind, pretty(row.amount, 3)) : kind;
+}
+
+std::vector<InterventionRow> rows_of(const Run& run) {
+  const auto* const result = find_result<InterventionResult>(run.analyses);
+  return result == nullptr ? std::vector<InterventionRow>() : result->rows;
 }
 
 // Per kind, the mean over repeats of interventions on all layers and the split wanted; single lesions are too many to list.
 std::map<std::string, Averages> averages_of(const Run& run, const Interventions& data, std::vector<std::string>& kinds) {
   std::map<std::string, Averages> found;
-  for (const nlohmann::json* row : analysis_rows(run, "interventions", "rows", {{"split", data.split}})) {
-    const double layer = row_number(*row, "layer"), token = row_number(*row, "token");
-    if ((std::isfinite(layer) && layer >= 0) || (std::isfinite(token) && token >= 0)) continue;
-    const double after = row_number(*row, data.measure.c_str());
-    if (!std::isfinite(after)) continue;
-    const std::string kind = kind_of(*row);
+  for (const InterventionRow& row : rows_of(run)) {
+    const double after = data.measure == "accuracy" ? row.accuracy : row.mse;
+    if (row.split != data.split || !row.is_main() || !std::isfinite(after)) continue;
+    const std::string kind = kind_of(row);
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
     found[kind].after.push_back(after);
-    const double change = row_number(*row, "change");
-    found[kind].change.push_back(std::isfinite(change) ? change : 0);
+    found[kind].change.push_back(std::isfinite(row.change) ? row.change : 0);
   }
   return found;
 }
@@ -51,9 +66,8 @@ std::map<std::string, Averages> averages_of(const Run& run, const Interventions&
 std::string find_split(const Inputs& inputs) {
   std::vector<std::string> splits;
   for (const Run& run : inputs.runs) {
-    for (const nlohmann::json* row : analysis_rows(run, "interventions", "rows", {})) {
-      const std::string split = row_text(*row, "split");
-      if (std::find(splits.begin(), splits.end(), split) == splits.end()) splits.push_back(split);
+    for (const InterventionRow& row : rows_of(run)) {
+      if (std::find(splits.begin(), splits.end(), row.split) == splits.end()) splits.push_back(row.split);
     }
   }
   if (inputs.measure && std::find(splits.begin(), splits.end(), inputs.measure->split) != splits.end())
@@ -136,11 +150,11 @@ Found<Interventions> collect_interventions(const Inputs& inputs) {
   Interventions data;
   data.split = find_split(inputs);
   for (const Run& run : inputs.runs) {
-    const auto it = run.analyses.find("interventions");
-    if (it != run.analyses.end() && data.measure.empty()) data.measure = row_text(it->second, "measure");
+    const auto* const result = find_result<InterventionResult>(run.analyses);
+    if (result != nullptr && data.measure.empty()) data.measure = result->measure;
   }
   if (data.measure != "accuracy" && data.measure != "mse") {
-    return Found<Interventions>::none("no run has analysis/interventions.json (locus analyze makes it)");
+    return Found<Interventions>::none("no run has the analysis interventions (locus analyze makes it)");
   }
   for (std::size_t g = 0; g < inputs.groups.size(); ++g) {
     const Group& group = inputs.groups[g];
@@ -157,7 +171,7 @@ Found<Interventions> collect_interventions(const Inputs& inputs) {
     }
   }
   if (data.rows.empty())
-    return Found<Interventions>::none("analysis/interventions.json of no run has values for all layers at once");
+    return Found<Interventions>::none("the analysis interventions of no run has values for all layers at once");
   if (data.kinds.size() > kMaxKinds) data.kinds.resize(kMaxKinds);
   return Found<Interventions>::of(std::move(data));
 }
@@ -195,10 +209,10 @@ std::string csv_interventions(const Interventions& data) {
     const std::string cells[] = {row.setting,
                                  row.kind,
                                  std::to_string(row.runs),
-                                 csv_number(row.after.value),
-                                 csv_number(row.change.value),
-                                 csv_number(row.change.lo),
-                                 csv_number(row.change.hi)};
+                                 shortest(row.after.value),
+                                 shortest(row.change.value),
+                                 shortest(row.change.lo),
+                                 shortest(row.change.hi)};
     out += csv_row(cells);
   }
   return out;

@@ -1,9 +1,11 @@
 #include "report/figures/kernel.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 
+#include "analyze/results/kernel.h"
+#include "analyze/results/movement.h"
 #include "report/markup.h"
 
 namespace locus::report {
@@ -29,11 +31,11 @@ void split_by_others(const Inputs& inputs, const SigmaLine& line, const std::str
 }
 
 SigmaPanel panel_of(const Inputs& inputs, const std::string& title, const std::string& y_label,
-                    const std::vector<std::pair<std::string, Wanted>>& lines) {
+                    const std::vector<std::pair<std::string, RunNumber>>& lines) {
   SigmaPanel panel{title, y_label, {}};
   int colour = 0;
-  for (const auto& [label, wanted] : lines) {
-    SigmaLine line = collect_line(inputs, label, category_class(colour++), wanted);
+  for (const auto& [label, number] : lines) {
+    SigmaLine line = collect_line(inputs, label, category_class(colour++), number);
     line.references = lines.size() == 1;
     split_by_others(inputs, line, "", panel.lines);
   }
@@ -43,28 +45,31 @@ SigmaPanel panel_of(const Inputs& inputs, const std::string& title, const std::s
 }  // namespace
 
 Found<KernelMovement> collect_kernel(const Inputs& inputs) {
-  const auto kernel = [](const std::string& part, const std::string& field) {
-    return Wanted{"kernel", "kernels", field, {{"model", "final"}, {"part", part}}, -1};
+  const auto kernel = [](const std::string& part, double KernelRow::*field) {
+    return number_of(&KernelResult::kernels, field,
+                     [=](const KernelRow& row) { return row.model == "final" && row.part == part; });
   };
   const auto movement = [](const std::string& name) {
-    return Wanted{"movement", "rows", "relative", {{"model", "final"}, {"level", "part"}, {"name", name}}, -1};
+    return number_of(&MovementResult::rows, &MovementRow::relative, [=](const MovementRow& row) {
+      return row.model == "final" && row.level == "part" && row.name == name;
+    });
   };
+  const RunNumber taylor =
+      number_of(&KernelResult::taylor, &TaylorRow::r2, [](const TaylorRow& row) { return row.model == "final"; });
   KernelMovement data;
   data.panels = {
       panel_of(inputs, "Change of the kernel", "1 − cos(K₀, K)",
-               {{"all parameters", kernel("all", "change")},
-                {"encoding", kernel("pe", "change")},
-                {"the rest", kernel("rest", "change")}}),
+               {{"all parameters", kernel("all", &KernelRow::change)},
+                {"encoding", kernel("pe", &KernelRow::change)},
+                {"the rest", kernel("rest", &KernelRow::change)}}),
       panel_of(inputs, "Alignment with the targets", "centred kernel alignment",
-               {{"all parameters", kernel("all", "alignment")}}),
-      panel_of(inputs, "Linear model at initialisation", "R² against the trained model",
-               {{"all parameters", {"kernel", "taylor", "r2", {{"model", "final"}}, -1}}}),
+               {{"all parameters", kernel("all", &KernelRow::alignment)}}),
+      panel_of(inputs, "Linear model at initialisation", "R² against the trained model", {{"all parameters", taylor}}),
       panel_of(inputs, "Movement of the parameters", "‖θ − θ₀‖ / ‖θ₀‖",
                {{"all parameters", movement("all")}, {"encoding", movement("pe")}, {"the rest", movement("rest")}})};
   std::erase_if(data.panels, [](const SigmaPanel& p) { return !has_values(p); });
   if (data.panels.empty()) {
-    return Found<KernelMovement>::none(
-        "no run has analysis/kernel.json or analysis/movement.json (locus analyze makes them)");
+    return Found<KernelMovement>::none("no run has the analysis kernel or movement (locus analyze makes them)");
   }
   return Found<KernelMovement>::of(std::move(data));
 }

@@ -1,11 +1,14 @@
 #include "report/figures/modules.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "analyze/results/networks.h"
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/markup.h"
 
 namespace locus::report {
@@ -16,23 +19,27 @@ constexpr std::size_t kMaxSettings = 9;
 struct Field {
   const char* name;
   const char* title;
-  const char* p;
+  double NetworkRow::*value;
+  double NetworkRow::*p;
 };
-constexpr Field kFields[] = {{"q_signed", "Modularity Q (signed) on the labels", "q_signed_p"},
-                             {"difference", "Within minus between (cosine)", "difference_p"},
-                             {"segregation", "Segregation (within − between) / within", "difference_p"},
-                             {"adjusted_rand", "Communities against labels (ARI)", "adjusted_rand_p"}};
+constexpr Field kFields[] = {
+    {"q_signed", "Modularity Q (signed) on the labels", &NetworkRow::q_signed, &NetworkRow::q_signed_p},
+    {"difference", "Within minus between (cosine)", &NetworkRow::difference, &NetworkRow::difference_p},
+    {"segregation", "Segregation (within − between) / within", &NetworkRow::segregation, &NetworkRow::difference_p},
+    {"adjusted_rand", "Communities against labels (ARI)", &NetworkRow::adjusted_rand, &NetworkRow::adjusted_rand_p}};
 
 void add_bar(const Inputs& inputs, int group, const Field& field, const std::string& stage, int layer, Modules::Layer& out) {
   const Group& g = inputs.groups[static_cast<std::size_t>(group)];
-  const RowFilter filter = {{"model", stage}, {"code", "centred"}};
+  const auto fits = [&](const NetworkRow& row) { return row.model == stage && row.code == "centred" && row.layer == layer; };
+  const RunNumber value_of = number_of(&NetworkResult::rows, field.value, fits);
+  const RunNumber p_of = number_of(&NetworkResult::rows, field.p, fits);
   std::vector<double> values;
   double p = std::numeric_limits<double>::quiet_NaN();
   for (const int r : g.runs) {
-    const double v = wanted_number(inputs.run(r), {"networks", "rows", field.name, filter, layer});
+    const double v = value_of(inputs.run(r));
     if (!std::isfinite(v)) continue;
     values.push_back(v);
-    const double own = wanted_number(inputs.run(r), {"networks", "rows", field.p, filter, layer});
+    const double own = p_of(inputs.run(r));
     if (std::isfinite(own)) p = std::isfinite(p) ? std::max(p, own) : own;
   }
   if (values.empty()) return;
@@ -76,7 +83,7 @@ std::string module_measure_title(const std::string& field) {
 
 Found<Modules> collect_modules(const Inputs& inputs) {
   Modules data;
-  const int layers = analysis_layers(inputs, "networks", "rows");
+  const int layers = layers_of(inputs, &NetworkResult::rows);
   const std::vector<int> groups = representative_groups(inputs, kMaxSettings);
   for (int l = 0; l < layers && l < 12; ++l) {
     Modules::Layer layer;
@@ -95,7 +102,7 @@ Found<Modules> collect_modules(const Inputs& inputs) {
     if (any) data.measures.push_back(field.name);
   }
   if (data.measures.empty()) {
-    return Found<Modules>::none("no run has analysis/networks.json with labels (locus analyze makes it)");
+    return Found<Modules>::none("no run has the analysis networks with labels (locus analyze makes it)");
   }
   for (const Modules::Layer& layer : data.layers) {
     for (const Modules::Bar& bar : layer.bars) {
@@ -135,15 +142,9 @@ std::string csv_modules(const Modules& data) {
   std::string out = "layer,measure,setting,stage,runs,mean,lo,hi,p\n";
   for (std::size_t l = 0; l < data.layers.size(); ++l) {
     for (const Modules::Bar& b : data.layers[l].bars) {
-      const std::string cells[] = {std::to_string(l + 1),
-                                   b.measure,
-                                   b.setting,
-                                   b.stage,
-                                   std::to_string(b.runs),
-                                   csv_number(b.mean.value),
-                                   csv_number(b.mean.lo),
-                                   csv_number(b.mean.hi),
-                                   csv_number(b.p)};
+      const std::string cells[] = {
+          std::to_string(l + 1),  b.measure,           b.setting,           b.stage,      std::to_string(b.runs),
+          shortest(b.mean.value), shortest(b.mean.lo), shortest(b.mean.hi), shortest(b.p)};
       out += csv_row(cells);
     }
   }

@@ -1,11 +1,13 @@
 #include "report/figures/position_map.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/embedding.h"
 #include "report/markup.h"
 #include "report/plot.h"
@@ -114,6 +116,10 @@ Figure draw_position_map(const PositionMap& data) {
     }
   }
   const PositionMap::Model& first = data.models[0];
+  figure.wide = true;
+  figure.token_labels = first.tokens.labels;
+  for (int t = 0; t < static_cast<int>(first.learned[0].points.rows()); ++t)
+    figure.token_names.push_back(first.tokens.name(t));
   figure.caption = "The two principal axes of the encoding table (classical MDS of the distances between its rows)";
   figure.caption += first.truth.rows() > 0
                         ? ", moved, turned, mirrored and scaled to fit the true places best; r correlates fitted and true "
@@ -129,7 +135,7 @@ std::string csv_position_map(const PositionMap& data) {
   const auto rows = [&](const std::string& run, std::size_t layer, const std::string& stage, const MatrixD& m) {
     for (std::ptrdiff_t t = 0; t < m.rows(); ++t) {
       const std::string cells[] = {
-          run, std::to_string(layer), stage, std::to_string(t), csv_number(m(t, 0)), csv_number(m(t, 1))};
+          run, std::to_string(layer), stage, std::to_string(t), shortest(m(t, 0)), shortest(m(t, 1))};
       out += csv_row(cells);
     }
   };

@@ -1,37 +1,44 @@
 #include "report/figures/recovery.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 
+#include "analyze/results/recovery.h"
 #include "report/markup.h"
 
 namespace locus::report {
 namespace {
 
+// The number of the model "init" or "final".
+using NumberAt = std::function<RunNumber(const std::string& model)>;
+
 // A measure after training, and the same before it as a dashed line.
-SigmaPanel panel_of(const Inputs& inputs, const std::string& title, const std::string& y_label, Wanted wanted) {
+SigmaPanel panel_of(const Inputs& inputs, const std::string& title, const std::string& y_label, const NumberAt& at) {
   SigmaPanel panel{title, y_label, {}};
-  wanted.filter.push_back({"model", "init"});
-  panel.lines.push_back(collect_line(inputs, "untrained", "c11", wanted));
+  panel.lines.push_back(collect_line(inputs, "untrained", "c11", at("init")));
   panel.lines.back().dashed = true;
-  wanted.filter.back().second = "final";
-  panel.lines.push_back(collect_line(inputs, "trained", "c0", wanted));
+  panel.lines.push_back(collect_line(inputs, "trained", "c0", at("final")));
   panel.lines.back().references = true;
   return panel;
 }
 
 std::vector<SigmaPanel> panels_of(const Inputs& inputs, const std::string& truth, int layer) {
-  const auto layers = [&](const std::string& field) { return Wanted{"recovery", "layers", field, {}, layer}; };
+  const auto of_layer = [layer](double RecoveryRow::*field) -> NumberAt {
+    return [=](const std::string& model) {
+      return number_of(&RecoveryResult::layers, field,
+                       [=](const RecoveryRow& row) { return row.model == model && row.layer == layer; });
+    };
+  };
+  const NumberAt likeness = [&](const std::string& model) { return truth_likeness(model, truth, layer); };
   std::vector<SigmaPanel> panels = {
-      panel_of(inputs, "Correlation with the truth", "Pearson's r of cosines with " + truth,
-               {"recovery", "truths", "pearson", {{"code", "raw"}, {"similarity", "cosine"}, {"truth", truth}}, layer}),
-      panel_of(inputs, "Procrustes distance", "norm-matched distance", layers("procrustes_matched")),
-      panel_of(inputs, "Read-out of the places", "cross-validated R²", layers("readout_r2")),
-      panel_of(inputs, "Label of the nearest token", "share that is right", layers("label_accuracy"))};
-  const Wanted null = {"recovery", "layers", "procrustes_null", {{"model", "final"}}, layer};
-  panels[1].lines.push_back(collect_line(inputs, "permuted positions", "c1", null));
+      panel_of(inputs, "Correlation with the truth", "Pearson's r of cosines with " + truth, likeness),
+      panel_of(inputs, "Procrustes distance", "norm-matched distance", of_layer(&RecoveryRow::procrustes_matched)),
+      panel_of(inputs, "Read-out of the places", "cross-validated R²", of_layer(&RecoveryRow::readout_r2)),
+      panel_of(inputs, "Label of the nearest token", "share that is right", of_layer(&RecoveryRow::label_accuracy))};
+  panels[1].lines.push_back(
+      collect_line(inputs, "permuted positions", "c1", of_layer(&RecoveryRow::procrustes_null)("final")));
   panels[1].lines.back().dashed = true;
   std::erase_if(panels, [](const SigmaPanel& p) { return !has_values(p); });
   return panels;
@@ -42,8 +49,11 @@ std::vector<SigmaPanel> panels_of(const Inputs& inputs, const std::string& truth
 std::string recovery_truth(const Inputs& inputs) {
   std::set<std::string> names;
   for (const Run& run : inputs.runs) {
-    for (const nlohmann::json* row : analysis_rows(run, "recovery", "truths", {{"similarity", "cosine"}}))
-      names.insert(row_text(*row, "truth"));
+    const auto* const result = find_result<RecoveryResult>(run.analyses);
+    if (result == nullptr) continue;
+    for (const TruthRow& row : result->truths) {
+      if (row.similarity == "cosine") names.insert(row.truth);
+    }
   }
   for (const char* known : {"sinusoid", "connectivity", "correlation", "W", "modules"}) {
     if (names.count(known) != 0) return known;
@@ -51,15 +61,21 @@ std::string recovery_truth(const Inputs& inputs) {
   return names.empty() ? "" : *names.begin();
 }
 
+RunNumber truth_likeness(const std::string& model, const std::string& truth, int layer) {
+  return number_of(&RecoveryResult::truths, &TruthRow::pearson, [=](const TruthRow& row) {
+    return row.model == model && row.code == "raw" && row.similarity == "cosine" && row.truth == truth && row.layer == layer;
+  });
+}
+
 Found<Recovery> collect_recovery(const Inputs& inputs) {
   Recovery data;
   data.truth = recovery_truth(inputs);
-  const int layers = analysis_layers(inputs, "recovery", "layers");
+  const int layers = layers_of(inputs, &RecoveryResult::layers);
   for (int l = 0; l < layers && l < 12; ++l) {
     std::vector<SigmaPanel> panels = panels_of(inputs, data.truth, l);
     if (!panels.empty()) data.layers.push_back(std::move(panels));
   }
-  if (data.layers.empty()) return Found<Recovery>::none("no run has analysis/recovery.json (locus analyze makes it)");
+  if (data.layers.empty()) return Found<Recovery>::none("no run has the analysis recovery (locus analyze makes it)");
   return Found<Recovery>::of(std::move(data));
 }
 

@@ -1,12 +1,15 @@
 #include "report/figures/relations.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 
+#include "analyze/results/relations.h"
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/markup.h"
 #include "report/rank_test.h"
 #include "stats/tests.h"
@@ -18,14 +21,12 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMaxRows = 300;
 
 // With few runs the file's p (Student's t) is far too small: the points behind it are tested by permutation.
-void test_again(const nlohmann::json& analysis, std::vector<Relations::Row>& rows) {
+void test_again(const std::vector<RelationPoint>& all, std::vector<Relations::Row>& rows) {
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> points;
-  if (!analysis.contains("points") || !analysis["points"].is_array()) return;
-  for (const nlohmann::json& point : analysis["points"]) {
-    const double x = row_number(point, "value"), y = row_number(point, "outcome");
-    if (!std::isfinite(x) || !std::isfinite(y)) continue;
-    points[row_text(point, "measure")].first.push_back(x);
-    points[row_text(point, "measure")].second.push_back(y);
+  for (const RelationPoint& point : all) {
+    if (!std::isfinite(point.value) || !std::isfinite(point.outcome)) continue;
+    points[point.measure].first.push_back(point.value);
+    points[point.measure].second.push_back(point.outcome);
   }
   for (Relations::Row& row : rows) {
     const auto it = points.find(row.measure);
@@ -44,31 +45,24 @@ void adjust(std::vector<Relations::Row>& rows) {
   for (auto& r : rows) r.adjusted = std::isfinite(r.p) ? adjusted[next++] : kNan;
 }
 
-int count_of(const nlohmann::json& row, const char* field) {
-  const double v = row_number(row, field);
-  return v >= 0 && v < 1e6 ? static_cast<int>(v) : 0;
-}
-
 }  // namespace
 
 Found<Relations> collect_relations(const Inputs& inputs) {
   Relations data;
-  const auto it = inputs.group_analyses.find("relations");
-  if (it != inputs.group_analyses.end() && it->second.contains("relations") && it->second["relations"].is_array()) {
-    for (const nlohmann::json& row : it->second["relations"]) {
-      const double rho = row_number(row, "spearman");
-      if (!row.is_object() || !std::isfinite(rho) || data.rows.size() == kMaxRows) continue;
-      data.rows.push_back({row_text(row, "measure"), row_text(row, "outcome"), count_of(row, "runs"),
-                           count_of(row, "sigmas"), rho, row_number(row, "p"), kNan, row_number(row, "low"),
-                           row_number(row, "high"), row_number(row, "spearman_sigma"), row_number(row, "spearman_within")});
+  const auto* const result = find_result<RelationResult>(inputs.group_analyses);
+  if (result != nullptr) {
+    for (const RelationRow& row : result->relations) {
+      if (!std::isfinite(row.spearman) || data.rows.size() == kMaxRows) continue;
+      data.rows.push_back({row.measure, row.outcome, static_cast<int>(row.runs), static_cast<int>(row.sigmas), row.spearman,
+                           row.p, kNan, row.low, row.high, row.spearman_sigma, row.spearman_within});
     }
   }
   if (data.rows.empty()) {
     return Found<Relations>::none(
-        "no analysis/relations.json with a correlation beside the runs (locus analyze makes it of three analysed runs or "
-        "more)");
+        "there is no analysis relations with a correlation beside the runs (locus analyze makes it of three analysed runs "
+        "or more)");
   }
-  test_again(it->second, data.rows);
+  test_again(result->points, data.rows);
   adjust(data.rows);
   std::stable_sort(data.rows.begin(), data.rows.end(),
                    [](const auto& a, const auto& b) { return std::abs(a.rho) > std::abs(b.rho); });
@@ -106,9 +100,9 @@ std::string csv_relations(const Relations& data) {
   std::string out = "measure,outcome,runs,spearman,low,high,p,p_holm,sigmas,spearman_sigma,spearman_within\n";
   for (const Relations::Row& r : data.rows) {
     const std::string cells[] = {
-        r.measure,           r.outcome,       std::to_string(r.runs), csv_number(r.rho),        csv_number(r.lo),
-        csv_number(r.hi),    csv_number(r.p), csv_number(r.adjusted), std::to_string(r.sigmas), csv_number(r.over_means),
-        csv_number(r.within)};
+        r.measure,         r.outcome,     std::to_string(r.runs), shortest(r.rho),          shortest(r.lo),
+        shortest(r.hi),    shortest(r.p), shortest(r.adjusted),   std::to_string(r.sigmas), shortest(r.over_means),
+        shortest(r.within)};
     out += csv_row(cells);
   }
   return out;

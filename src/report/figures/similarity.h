@@ -13,6 +13,7 @@ namespace locus::report {
 struct Similarity {
   struct Layer {
     MatrixD initial, learned;        // (T, T) cosines; initial may be 0 x 0
+    MatrixD change;                  // cosines of the rows of learned minus initial; 0 x 0 without initial
     std::vector<double> with_truth;  // off-diagonal Pearson r of learned with each truth
   };
   struct Model {
@@ -21,6 +22,7 @@ struct Similarity {
     Tokens tokens;
     std::vector<Layer> layers;
     std::vector<Truth> truths;
+    std::vector<int> communities;  // of the first layer; empty when they were not searched
   };
   std::vector<Model> models;
 };

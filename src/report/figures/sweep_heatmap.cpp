@@ -1,6 +1,6 @@
 #include "report/figures/sweep_heatmap.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/markup.h"
 #include "report/matrix_panel.h"
 #include "report/scale.h"
@@ -151,8 +153,8 @@ std::string csv_sweep_heatmap(const SweepHeatmap& data) {
   for (const SweepHeatmap::Grid& grid : data.grids) {
     for (std::size_t r = 0; r < grid.values.size(); ++r) {
       for (std::size_t c = 0; c < grid.sigmas.size(); ++c) {
-        const std::string cells[] = {grid.key, grid.values[r], csv_number(grid.sigmas[c]),
-                                     std::to_string(grid.cells[r][c].runs), csv_number(grid.cells[r][c].mean)};
+        const std::string cells[] = {grid.key, grid.values[r], shortest(grid.sigmas[c]),
+                                     std::to_string(grid.cells[r][c].runs), shortest(grid.cells[r][c].mean)};
         out += csv_row(cells);
       }
     }

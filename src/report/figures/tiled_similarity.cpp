@@ -1,7 +1,9 @@
 #include "report/figures/tiled_similarity.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/markup.h"
 #include "report/matrix_panel.h"
 
@@ -45,8 +47,7 @@ Found<TiledSimilarity> collect_tiled_similarity(const Inputs& inputs) {
     for (const Similarity::Layer& layer : model.layers) own.layers.push_back(layer.learned);
     if (model.tokens.coordinates == data.tokens.coordinates) data.models.push_back(std::move(own));
   }
-  if (data.models.empty())
-    return Found<TiledSimilarity>::none("the tokens have no grid coordinates (dataset.safetensors: coordinates)");
+  if (data.models.empty()) return Found<TiledSimilarity>::none("the tokens have no grid coordinates");
   return Found<TiledSimilarity>::of(std::move(data));
 }
 
@@ -95,7 +96,7 @@ std::string csv_tiled_similarity(const TiledSimilarity& data) {
       for (std::ptrdiff_t r = 0; r < m.rows(); ++r) {
         for (std::ptrdiff_t c = 0; c < m.cols(); ++c) {
           const std::string cells[] = {model.label, std::to_string(l + 1), std::to_string(r), std::to_string(c),
-                                       csv_number(m(r, c))};
+                                       shortest(m(r, c))};
           out += csv_row(cells);
         }
       }

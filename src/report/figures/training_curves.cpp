@@ -1,11 +1,13 @@
 #include "report/figures/training_curves.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
+#include "core/text.h"
+#include "io/codec.h"
 #include "report/markup.h"
 
 namespace locus::report {
@@ -65,7 +67,7 @@ void add_singles(const Inputs& inputs, const Group& g, const TrainingCurves::Lin
 }  // namespace
 
 Found<TrainingCurves> collect_training_curves(const Inputs& inputs) {
-  if (!inputs.measure) return Found<TrainingCurves>::none("no run has an evaluated measure (metrics.jsonl or summary.json)");
+  if (!inputs.measure) return Found<TrainingCurves>::none("no run has an evaluated measure");
   TrainingCurves data;
   data.settings = inputs.groups.size();
   const std::vector<int> groups = representative_groups(inputs, kMaxLines);
@@ -90,7 +92,7 @@ Found<TrainingCurves> collect_training_curves(const Inputs& inputs) {
     }
     if (points >= 2) data.views.push_back(std::move(view));
   }
-  if (data.views.empty()) return Found<TrainingCurves>::none("metrics.jsonl of every run has fewer than two evaluations");
+  if (data.views.empty()) return Found<TrainingCurves>::none("every run has fewer than two evaluations");
   return Found<TrainingCurves>::of(std::move(data));
 }
 
@@ -152,8 +154,8 @@ std::string csv_training_curves(const TrainingCurves& data) {
     for (const auto& line : view.lines) {
       for (std::size_t i = 0; i < line.mean.size(); ++i) {
         const Estimate& e = line.mean[i];
-        const std::string cells[] = {view.metric,         line.label,       csv_number(e.x), std::to_string(line.runs[i]),
-                                     csv_number(e.value), csv_number(e.lo), csv_number(e.hi)};
+        const std::string cells[] = {view.metric,       line.label,     shortest(e.x), std::to_string(line.runs[i]),
+                                     shortest(e.value), shortest(e.lo), shortest(e.hi)};
         out += csv_row(cells);
       }
     }

@@ -1,4 +1,4 @@
-// Loss and the main measure over training, one line a setting, with the spread over seeds.
+// Loss and the main measure over training, one line per setting, with the spread over seeds.
 #pragma once
 
 #include <string>

@@ -1,0 +1,25 @@
+// Where the data of a run are looked for by a process that works in another folder than the one it was trained in.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include "config/run_config.h"
+#include "core/json.h"
+
+namespace locus {
+
+// Keys whose values are paths of files or folders.
+inline constexpr std::array<std::string_view, 6> kPathKeys = {"lst.dir",         "series.files", "series.test_files",
+                                                              "series.manifest", "series.atlas", "pe.file"};
+
+// For the manifest: the folder of the process, and the same as seen from the run's folder, which stays true when both are
+// moved.
+Json working_folder(const std::filesystem::path& run);
+
+// Relative paths of the configuration of the run in `run`, changed to name the same files from here: looked for in the
+// folder it was trained in, then beside the run as that folder was. A path that is found in neither stays as it is.
+void find_data_from_here(RunConfig& config, const std::filesystem::path& run, const Json& manifest);
+
+}  // namespace locus
