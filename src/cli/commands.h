@@ -89,6 +89,9 @@ struct DataCommandOptions : CommonOptions {
 int run_nmar_simulate(const DataCommandOptions& options);
 int run_fmri_check(const DataCommandOptions& options);
 
+// As load_run_config; the configuration of a run names data as seen from the folder it was trained in.
+RunConfig train_config(const TrainOptions& options);
+
 // Trains with progress and prints the summary; kExitAgain when interrupted. Baselines are added to the data.
 int train_in(const RunConfig& config, Dataset& dataset, const TrainOptions& options, const std::string& command_line,
              Ranks* ranks = nullptr);

@@ -117,6 +117,7 @@ void print_outcome(const SweepOptions& options, const SweepPlan& plan, const Swe
   print_line(fmt::format("{} cells finished ({} now), {} failed, {} left, {}", outcome.finished, outcome.ran,
                          outcome.failures.size(), outcome.left, human_seconds(outcome.seconds)));
   if (!options.no_collect) print_line("results in " + results);
+  if (code == kExitDone && outcome.finished > 0) print_line(next_steps(options.out));
   if (code == kExitAgain) print_line("stopped; the same command goes on from here");
 }
 

@@ -68,6 +68,10 @@ bool pipe_closed = false;  // whoever closed the pipe has read enough
 
 }  // namespace
 
+std::string next_steps(const std::string& out) {
+  return fmt::format("What was learned, in sentences and figures:\n  locus analyze {0}\n  locus report {0}", out);
+}
+
 void print_line(const std::string& text) {
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fputc('\n', stdout) != EOF &&

@@ -20,6 +20,7 @@ bool colour_allowed();  // a terminal, and NO_COLOR is not set
 // written into it. Call before any file is opened.
 void open_closed_streams();
 
+std::string next_steps(const std::string& out);  // from trained runs to sentences and figures: two commands
 void print_line(const std::string& text);     // to stdout; IoError when it cannot be written, but a closed pipe is no error
 void print_wrapped(const std::string& text);  // the same for sentences: broken between words
 void message_line(const std::string& text);   // to stderr; on a terminal broken between words

@@ -182,15 +182,29 @@ int train_in(const RunConfig& config, Dataset& dataset, const TrainOptions& opti
   return kExitAgain;
 }
 
+RunConfig train_config(const TrainOptions& options) {
+  RunConfig config;
+  const std::string file = config_file(options.config);
+  if (!file.empty()) {
+    load_toml_file(config, file);
+    find_data_from_here(config, file);
+  }
+  for (const std::string& o : options.overrides) apply_override(config, o);
+  validate(config);
+  return config;
+}
+
 int run_train(const TrainOptions& options, const std::string& command_line) {
   if (!options.isa.empty()) use_isa(parse_isa(options.isa, "--isa"));
   if (!options.no_mpi) {
     if (const std::unique_ptr<MpiRanks> ranks = MpiRanks::start()) return train_in_ranks(options, command_line, *ranks);
   }
-  const RunConfig config = load_run_config(config_file(options.config), options.overrides);
+  const RunConfig config = train_config(options);
   RunDirectory::probe(options.out, config);
   Dataset dataset = make_dataset(config, cache_folder());
-  return train_in(config, dataset, options, command_line);
+  const int code = train_in(config, dataset, options, command_line);
+  if (code == kExitDone && !options.json && !options.quiet) print_line(next_steps(options.out));
+  return code;
 }
 
 int run_eval(const EvalCommandOptions& options) {

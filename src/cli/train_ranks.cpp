@@ -41,7 +41,7 @@ int train_rank(const TrainOptions& options, const std::string& command_line, Mpi
   const bool leads = ranks.rank() == 0;
   if (!leads) mine.quiet = mine.no_baselines = true;
   together(ranks, [&] {
-    config = load_run_config(config_file(mine.config), mine.overrides);
+    config = train_config(mine);
     if (leads) RunDirectory::probe(mine.out, config);
   });
   ranks.agree_on_isa();

@@ -10,6 +10,7 @@
 
 #include "analyze/results/recovery.h"
 #include "report/analysis.h"
+#include "report/data_names.h"
 #include "report/figures/recovery.h"
 #include "report/markup.h"
 #include "report/rank_test.h"
@@ -283,7 +284,15 @@ std::string truth_words(const std::string& truth) {
 }
 
 std::vector<Claim> make_claims(const Inputs& inputs) {
-  std::vector<Claim> claims = raw_claims(inputs);
+  std::vector<Claim> claims;
+  for (const auto& [data, part] : by_data(inputs)) {
+    for (Claim& claim : raw_claims(part)) {
+      claim.text = fmt::format("{}: {}", data, sentence(claim.text));
+      claims.push_back(std::move(claim));
+    }
+  }
+  if (!claims.empty()) return claims;
+  claims = raw_claims(inputs);
   for (Claim& claim : claims) claim.text = sentence(std::move(claim.text));
   return claims;
 }

@@ -11,6 +11,7 @@
 
 #include "config/tasks.h"
 #include "core/text.h"
+#include "report/data_names.h"
 #include "report/markup.h"
 #include "report/theme.h"
 #include "stats/descriptive.h"
@@ -80,6 +81,69 @@ void find_varying(Inputs& inputs, const std::vector<std::map<std::string, std::s
   }
 }
 
+// Keys that a group's label may show, each as "key=value".
+using Shown = std::map<std::string, std::string>;
+
+std::string joined(const std::string& name, const Shown& own, const std::vector<std::string>& keys) {
+  std::string out = name;
+  for (const std::string& key : keys) {
+    if (const auto it = own.find(key); it != own.end()) out += ", " + it->second;
+  }
+  return out;
+}
+
+// Of many keys that differ, as few as tell the groups apart: each is the one that splits the most labels that are still
+// alike.
+std::vector<std::string> telling_keys(const std::vector<std::string>& names, const std::vector<Shown>& shown) {
+  std::vector<std::string> chosen;
+  const auto labels = [&](const std::string& further) {
+    std::vector<std::string> keys = chosen;
+    if (!further.empty()) keys.push_back(further);
+    std::set<std::string> all;
+    for (std::size_t g = 0; g < names.size(); ++g) all.insert(joined(names[g], shown[g], keys));
+    return all.size();
+  };
+  std::set<std::string> left;
+  for (const Shown& own : shown) {
+    for (const auto& [key, text] : own) left.insert(key);
+  }
+  for (std::size_t count = labels(""); count < names.size() && !left.empty();) {
+    std::string best;
+    for (const std::string& key : left) {
+      if (const std::size_t with = labels(key); with > count) {
+        count = with;
+        best = key;
+      }
+    }
+    if (best.empty()) break;
+    chosen.push_back(best);
+    left.erase(best);
+  }
+  return chosen;
+}
+
+void label_groups(Inputs& inputs, const std::vector<Shown>& shown) {
+  constexpr std::size_t kTellAll = 2;
+  const std::vector<std::string> data = data_names(inputs.runs);
+  std::set<std::string> different(data.begin(), data.end());
+  different.erase("");
+  std::vector<std::string> names;
+  std::size_t most = 0;
+  for (std::size_t g = 0; g < inputs.groups.size(); ++g) {
+    const std::string& own = data[static_cast<std::size_t>(inputs.groups[g].runs[0])];
+    names.push_back(inputs.groups[g].encoding + (different.size() > 1 ? " on " + own : ""));
+    most = std::max(most, shown[g].size());
+  }
+  const std::vector<std::string> keys =
+      most > kTellAll || different.size() > 1 ? telling_keys(names, shown) : inputs.varying;
+  for (std::size_t g = 0; g < inputs.groups.size(); ++g) {
+    const auto told = std::count_if(keys.begin(), keys.end(), [&](const std::string& k) { return shown[g].count(k) != 0; });
+    const std::size_t more = shown[g].size() - static_cast<std::size_t>(told);
+    inputs.groups[g].label = joined(names[g], shown[g], keys);
+    if (more != 0 && told != 0) inputs.groups[g].label += fmt::format(" and {} more key{}", more, more == 1 ? "" : "s");
+  }
+}
+
 void make_groups(Inputs& inputs) {
   std::vector<std::map<std::string, std::string>> fields;
   std::vector<int> usable;
@@ -97,29 +161,31 @@ void make_groups(Inputs& inputs) {
     const bool learned = is_learned_from_noise(config);
     grouped[{!learned, learned ? config.pe.sigma : 0, encoding_words(config), fields[k]}].push_back(usable[k]);
   }
+  std::vector<Shown> shown;
   for (const auto& [key, runs] : grouped) {
     const RunConfig& config = inputs.config(runs[0]);
     Group g;
     g.encoding = std::get<2>(key);
     if (!std::get<0>(key)) g.sigma = config.pe.sigma;
-    std::vector<std::string> others, shown;
+    std::vector<std::string> others;
+    Shown& own = shown.emplace_back();
     for (const std::string& name : inputs.varying) {
       const std::string& text = std::get<3>(key).at(name);
       if (told_by_name(name) || text.empty()) continue;
-      shown.push_back(name + "=" + shorten(text, 40));
+      own[name] = name + "=" + shorten(text, 40);
       // The control of the lazy regime scales the content with σ: its runs are one series, though each has its own gain.
       if (name != "model.embed_gain") {
-        others.push_back(shown.back());
+        others.push_back(own[name]);
       } else if (config.model.embed_gain != 1) {
         others.push_back("content scaled too");
       }
     }
     g.others = join(others, ", ");
-    g.label = shown.empty() ? g.encoding : g.encoding + ", " + join(shown, ", ");
     g.runs = runs;
     for (const int r : runs) inputs.runs[static_cast<std::size_t>(r)].group = static_cast<int>(inputs.groups.size());
     inputs.groups.push_back(std::move(g));
   }
+  label_groups(inputs, shown);
 }
 
 void colour_groups(Inputs& inputs) {

@@ -13,9 +13,11 @@
 #include "core/text.h"
 #include "report/analysis.h"
 #include "report/answer.h"
+#include "report/data_names.h"
 #include "report/figures/recovery.h"
 #include "report/inputs.h"
 #include "report/markup.h"
+#include "run/layout.h"
 #include "stats/descriptive.h"
 
 namespace locus::report {
@@ -23,6 +25,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLevel = 0.05;
+constexpr double kSmall = 0.1;  // a likeness below this is next to nothing, however small its p
 constexpr std::size_t kFewestRuns = 3;
 constexpr const char* kNothing = "zero";  // the baseline of predicting nothing
 
@@ -92,6 +95,8 @@ class Writer {
     how_well();
     what_it_holds();
     which_sigma();
+    picked();
+    same_recordings();
     unconverged();
     return out_;
   }
@@ -141,7 +146,7 @@ class Writer {
       out_.may_say.push_back(fmt::format("{}, with each of {} seeds.", claim, best.values.size()));
     } else {
       out_.not_yet.push_back(
-          fmt::format("That {} in general: {} so far; train seed=0..4.", claim, runs_words(best.values.size())));
+          fmt::format("That {} in general: {} so far; {}.", claim, runs_words(best.values.size()), more_seeds()));
     }
   }
 
@@ -149,14 +154,15 @@ class Writer {
   struct Finding {
     std::string what;  // "goes with the true grid"
     std::string numbers;
-    std::string null;       // "tokens permuted"
-    double p = kNan;        // of the run that stands for the setting
-    bool right_way = true;  // what is claimed, not its opposite
+    std::string null;  // "tokens permuted"
+    double p = kNan;   // of the run that stands for the setting
+    double size = 0;   // of what is claimed; negative for its opposite
     std::size_t shown = 0, runs = 0;
     std::string also = {};  // a further test
     bool also_fails = false;
 
-    bool holds() const { return right_way && p < kLevel; }
+    bool beyond_chance() const { return size > 0 && p < kLevel; }
+    bool holds() const { return beyond_chance() && size >= kSmall; }
   };
 
   template <class Row, class Result, class Fits>
@@ -196,7 +202,7 @@ class Writer {
     if (const NetworkRow* row = network_row(shown); row != nullptr && std::isfinite(row->difference_p)) {
       Finding f{"holds the labels of the tokens",
                 fmt::format("pairs of one label have cosine {}, others {}", r_text(row->within), r_text(row->between)),
-                "labels permuted", row->difference_p, row->difference > 0};
+                "labels permuted", row->difference_p, row->difference};
       if (std::isfinite(row->surrogate_p)) {
         f.also = fmt::format("against codes that know space alone {}", p_text(row->surrogate_p));
         f.also_fails = row->surrogate_p >= kLevel;
@@ -212,7 +218,7 @@ class Writer {
       Finding f{"goes with " + truth_words(truth),
                 fmt::format("r = {}{}", r_text(row->pearson),
                             before == nullptr ? "" : fmt::format(", {} untrained", r_text(before->pearson))),
-                "tokens permuted", row->mantel_p, row->pearson > 0};
+                "tokens permuted", row->mantel_p, row->pearson};
       count(f, [&](const Run& run) {
         const TruthRow* r = truth_row(run);
         return r == nullptr ? kNan : r->pearson > 0 ? r->mantel_p : 1.0;
@@ -225,7 +231,8 @@ class Writer {
       out.push_back({"holds the pairs of the two hemispheres",
                      fmt::format("cosine {} for homologous regions, {} for others across", r_text(pairs->homotopic),
                                  r_text(pairs->homotopic_other)),
-                     "pairs permuted", pairs->homotopic_p, true, pairs->homotopic_p < kLevel ? 1u : 0u, 1});
+                     "pairs permuted", pairs->homotopic_p, pairs->homotopic - pairs->homotopic_other,
+                     pairs->homotopic_p < kLevel ? 1u : 0u, 1});
     }
     return out;
   }
@@ -256,9 +263,11 @@ class Writer {
     const Finding& first = all.front();
     const std::string tests =
         fmt::format("{}; {}: {}{}", first.numbers, first.null, p_text(first.p), first.also.empty() ? "" : "; " + first.also);
-    out_.sentences.push_back(first.holds()
-                                 ? fmt::format("{} {} ({}).", who, first.what, tests)
-                                 : fmt::format("Not shown: that {} {} ({}).", lower_first(who), first.what, tests));
+    out_.sentences.push_back(
+        first.holds() ? fmt::format("{} {} ({}).", who, first.what, tests)
+        : first.beyond_chance()
+            ? fmt::format("{} hardly {}: beyond chance, but next to nothing ({}).", who, first.what, tests)
+            : fmt::format("Not shown: that {} {} ({}).", lower_first(who), first.what, tests));
     for (const Finding& f : all) tell(f);
   }
 
@@ -300,27 +309,57 @@ class Writer {
     const std::string sigma = pretty(*first.group->sigma, 4);
     if (members.size() == 1) {
       out_.sentences.push_back(fmt::format("Which σ is best cannot be said: σ {} is the only one here.", sigma));
-      out_.not_yet.emplace_back("Which σ is best: locus sweep with pe.sigma=0.1,0.5,2 seed=0..4 asks that.");
+      out_.not_yet.push_back("Which σ is best: " + sweep_words("pe.sigma=0.1,0.5,2 seed=0..4", "sigma") + " asks that.");
       return;
     }
     const Scored& last = *members.back();
     std::string text = fmt::format("Of {} values of σ, σ {} has the best {}: {} against {} at σ {}", members.size(), sigma,
                                    m.words(), m.show(first.mean), m.show(last.mean), pretty(*last.group->sigma, 4));
-    const double p = difference_p(first.values, last.values);
+    // The two ends were picked from all pairs, which Bonferroni's correction pays for.
+    const std::size_t pairs = members.size() * (members.size() - 1) / 2;
+    const double p = std::min(static_cast<double>(pairs) * difference_p(first.values, last.values), 1.0);  // NaN stays
+    const std::string test = pairs == 1 ? "Welch's t" : fmt::format("Welch's t, corrected for {} pairs", pairs);
     const std::string claim = fmt::format("σ {} does better than σ {}", sigma, pretty(*last.group->sigma, 4));
     if (!std::isfinite(p)) {
       text += "; with one run each no test is possible.";
-      out_.not_yet.push_back(fmt::format("That {} in general: another seed may turn the order; train seed=0..4.", claim));
+      out_.not_yet.push_back(fmt::format("That {} in general: another seed may turn the order; {}.", claim, more_seeds()));
     } else if (p < kLevel && std::min(first.values.size(), last.values.size()) >= kFewestRuns) {
-      text += fmt::format(" (Welch's t, {}).", p_text(p));
+      text += fmt::format(" ({}, {}).", test, p_text(p));
       out_.may_say.push_back(
           fmt::format("{} ({}, {} and {} runs).", upper_first(claim), p_text(p), first.values.size(), last.values.size()));
     } else {
-      text += fmt::format(" (Welch's t, {}).", p_text(p));
+      text += fmt::format(" ({}, {}).", test, p_text(p));
       out_.not_yet.push_back(
           fmt::format("That {}: {} with {} and {} runs.", claim, p_text(p), first.values.size(), last.values.size()));
     }
     out_.sentences.push_back(text);
+  }
+
+  // A command that can be typed where one run is all there is.
+  std::string sweep_words(const std::string& settings, const std::string& suffix) const {
+    if (inputs_.runs.size() != 1) return "locus sweep with " + settings;
+    const std::string& run = inputs_.runs[0].path;
+    return fmt::format("locus sweep {}/{} {} --out {}-{}", run, run_files::kConfig, settings, run, suffix);
+  }
+  std::string more_seeds() const { return inputs_.runs.size() == 1 ? sweep_words("seed=0..4", "seeds") : "train seed=0..4"; }
+
+  // The best of several on the data it is then judged by is flattered by the choice.
+  void picked() {
+    if (scored_.size() < 2) return;
+    out_.not_yet.push_back(
+        fmt::format("That {} would do as well on new data: it was picked as the best of {} settings on these.",
+                    scored_[0].group->label, scored_.size()));
+  }
+
+  // A model that is tested on the people it was trained on says nothing of others.
+  void same_recordings() {
+    const RunConfig& c = inputs_.config(scored_[0].group->runs[0]);
+    const bool recordings = !c.series.files.empty() || !c.series.manifest.empty();
+    if (!recordings || c.series.orientation == Orientation::kTimeByTokens) return;
+    if (c.series.split_by == SplitBy::kSubject || !c.series.test_files.empty()) return;
+    out_.not_yet.emplace_back(
+        "Anything of other people: the test data are from the recordings that were trained on; three subjects or more are "
+        "split by subject.");
   }
 
   void unconverged() {
@@ -345,6 +384,16 @@ class Writer {
   const Scored* learned_ = nullptr;
   Verdict out_;
 };
+
+Verdict verdict_of_one(const Inputs& inputs) {
+  Verdict verdict = Writer(inputs).write();
+  for (auto* list : {&verdict.sentences, &verdict.may_say, &verdict.not_yet}) {
+    for (std::string& text : *list) {
+      if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    }
+  }
+  return verdict;
+}
 
 }  // namespace
 
@@ -380,12 +429,20 @@ double explained_share(const Inputs& inputs, const Group& group, double mse) {
 }
 
 Verdict make_verdict(const Inputs& inputs) {
-  Verdict verdict = Writer(inputs).write();
-  for (auto* list : {&verdict.sentences, &verdict.may_say, &verdict.not_yet}) {
-    for (std::string& text : *list) {
-      if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  constexpr std::size_t kMostData = 4;
+  const auto parts = by_data(inputs);
+  if (parts.empty()) return verdict_of_one(inputs);
+  Verdict verdict;
+  for (std::size_t i = 0; i < std::min(parts.size(), kMostData); ++i) {
+    const Verdict own = verdict_of_one(parts[i].second);
+    for (const auto list : {&Verdict::sentences, &Verdict::may_say, &Verdict::not_yet}) {
+      for (const std::string& text : own.*list) (verdict.*list).push_back(fmt::format("{}: {}", parts[i].first, text));
     }
   }
+  if (parts.size() > kMostData)
+    verdict.sentences.push_back(fmt::format("{} more sets of data: give them a report each.", parts.size() - kMostData));
+  verdict.not_yet.push_back(fmt::format(
+      "Which of the {} sets of data is learned best: errors of different data cannot be compared.", parts.size()));
   return verdict;
 }
 

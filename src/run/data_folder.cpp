@@ -2,6 +2,9 @@
 
 #include <variant>
 
+#include "run/layout.h"
+#include "run/manifest.h"
+
 namespace locus {
 namespace {
 
@@ -61,6 +64,13 @@ void find_data_from_here(RunConfig& config, const fs::path& run, const Json& man
     }
     field.set(value, std::string(key));
   }
+}
+
+void find_data_from_here(RunConfig& config, const fs::path& file) {
+  const fs::path manifest = file.parent_path() / run_files::kManifest;
+  std::error_code code;
+  if (file.filename() != run_files::kConfig || !fs::is_regular_file(manifest, code)) return;
+  find_data_from_here(config, file.parent_path(), read_manifest(manifest));
 }
 
 }  // namespace locus

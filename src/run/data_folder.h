@@ -22,4 +22,7 @@ Json working_folder(const std::filesystem::path& run);
 // folder it was trained in, then beside the run as that folder was. A path that is found in neither stays as it is.
 void find_data_from_here(RunConfig& config, const std::filesystem::path& run, const Json& manifest);
 
+// The same where the configuration was read from a file: only that of a run, which lies beside its manifest, is changed.
+void find_data_from_here(RunConfig& config, const std::filesystem::path& file);
+
 }  // namespace locus

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "io/file.h"
+#include "run/data_folder.h"
 #include "sweep/toml.h"
 
 namespace locus {
@@ -327,6 +328,7 @@ SweepSpec load_sweep(const SweepSource& source) {
       spec = reader.read(table);
     } else {
       load_toml_file(plain, source.file);
+      find_data_from_here(plain, source.file);
       spec.cases.push_back({"", plain, {}});
     }
   }

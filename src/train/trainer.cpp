@@ -431,7 +431,7 @@ Summary Trainer::finish(RunStatus status, const std::string& reason) {
     for (const auto& measure : dataset_.baseline_measures(split)) summary.values.push_back(measure);
   }
   directory_.write_summary(summary);
-  say(fmt::format("{}: {}", kRunStatusNames[static_cast<std::size_t>(status)], reason));
+  directory_.log(fmt::format("{}: {}", kRunStatusNames[static_cast<std::size_t>(status)], reason));
   return summary;
 }
 

@@ -135,6 +135,30 @@ TEST_F(ElsewhereTest, eval_and_analyze_find_the_data_and_miss_them_aloud) {
   EXPECT_NE(lost.err.find("1 analyses are missing"), std::string::npos) << lost.err;
 }
 
+TEST_F(ElsewhereTest, a_sweep_over_the_configuration_of_a_run_finds_its_data_from_anywhere) {
+  ASSERT_EQ(place_.shell("locus fit sub-1.csv sub-2.csv sub-3.csv stop.steps=5 model.width=8 --out runs/one --quiet").code,
+            0);
+  const Result sweep =
+      place_.shell("mkdir elsewhere; cd elsewhere; locus sweep ../runs/one/config.toml seed=0..1 --out ../runs/seeds");
+  EXPECT_EQ(sweep.code, 0) << sweep.out << sweep.err;
+  EXPECT_NE(sweep.out.find("locus report ../runs/seeds"), std::string::npos) << sweep.out;
+  const Result train = place_.shell("cd elsewhere; locus train ../runs/one/config.toml seed=7 --out ../runs/seven");
+  EXPECT_EQ(train.code, 0) << train.out << train.err;
+  const Result report = place_.shell("locus report runs/seeds");
+  ASSERT_EQ(report.code, 0) << report.err;
+  EXPECT_NE(report.out.find("(2 runs)"), std::string::npos) << report.out;
+}
+
+TEST_F(ElsewhereTest, runs_of_different_data_are_told_apart) {
+  ASSERT_EQ(place_.shell("locus fit sub-1.csv stop.steps=3 model.width=8 --out runs/table --quiet").code, 0);
+  ASSERT_EQ(place_.shell("locus fit sub-2.csv stop.steps=3 model.width=8 --out runs/other --quiet").code, 0);
+  const Result report = place_.shell("locus report runs");
+  ASSERT_EQ(report.code, 0) << report.err;
+  EXPECT_NE(report.out.find("sub-1.csv: On test data"), std::string::npos) << report.out;
+  EXPECT_NE(report.out.find("sub-2.csv: On test data"), std::string::npos) << report.out;
+  EXPECT_NE(report.out.find("cannot be compared"), std::string::npos) << report.out;
+}
+
 TEST_F(ElsewhereTest, fit_takes_files_of_several_subjects_or_their_folder_and_ends_with_an_answer) {
   const Result many = place_.shell("locus fit sub-1.csv sub-2.csv sub-3.csv stop.steps=5 model.width=8 --out many");
   ASSERT_EQ(many.code, 0) << many.err;
@@ -168,6 +192,9 @@ TEST(PlainTest, nothing_but_lines_where_there_is_no_terminal) {
   EXPECT_EQ(r.err.find_first_of("\r\033"), std::string::npos) << r.err;
   std::istringstream lines(r.err);
   for (std::string line; std::getline(lines, line);) EXPECT_LT(line.size(), 80u) << line;
+  EXPECT_EQ(r.err.find("finished"), std::string::npos) << "the end is told once: " << r.err;
+  EXPECT_NE(r.out.find("finished after 5 epochs"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("locus report run"), std::string::npos) << r.out;
 }
 
 }  // namespace
