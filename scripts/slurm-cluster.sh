@@ -55,10 +55,15 @@ CONF
 
 cluster_is_idle() { [[ $(sinfo -N -h -o %T | grep -c '^idle$') -eq 2 ]]; }
 
-# By the numbers that the daemons wrote, and nothing else.
+# Cancels what is queued, then ends the daemons by the numbers that they wrote, then what is left of their jobs.
 stop_cluster() {
   local base=$1 file pid
   [[ -f $base/slurm.conf ]] || return 0
+  scancel --me 2>/dev/null || true
+  for _ in $(seq 100); do
+    [[ -z $(squeue -h 2>/dev/null) ]] && break
+    sleep 0.2
+  done
   for file in slurmd.n1 slurmd.n2 slurmctld munged; do
     pid=$(cat "$base/$file.pid" 2>/dev/null) || continue
     kill "$pid" 2>/dev/null || continue
@@ -67,6 +72,16 @@ stop_cluster() {
       sleep 0.1
     done
   done
+  for pid in $(processes_of "$base"); do kill -KILL "$pid" 2>/dev/null || true; done
+}
+
+# The processes that were started with the configuration of this cluster, and no others.
+processes_of() {
+  local base=$1 file
+  for file in /proc/[0-9]*; do
+    grep -qzFx "SLURM_CONF=$base/slurm.conf" "$file/environ" 2>/dev/null && echo "${file##*/}"
+  done
+  return 0
 }
 
 # wait_until SECONDS WHAT COMMAND...

@@ -10,14 +10,23 @@ LOCUS=$(realpath -m "${LOCUS:-build/release/locus}")
 
 work=$(mktemp -d)
 finish() {
+  local code=$? left
+  trap - EXIT
   stop_cluster "$work/slurm"
+  left=$(processes_of "$work/slurm" | wc -l)
   rm -rf "$work"
+  ((left == 0)) || fail "$left processes of the cluster do not end"
+  exit "$code"
 }
 trap finish EXIT
 export LOCUS_CACHE=$work/cache
 
 status_of() { "$LOCUS" status "$work/$1" --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["count"][sys.argv[1]])' "$2"; }
-queue_is_empty() { [[ -z $(squeue -h) ]]; }
+# Not when squeue does not answer.
+queue_is_empty() {
+  local left
+  left=$(squeue -h) && [[ -z $left ]]
+}
 # at_least N FOLDER STATE: so many cells are in that state.
 at_least() { (($(status_of "$2" "$3") >= $1)); }
 sum() { awk '{ n += $1 } END { print n + 0 }'; }
@@ -80,7 +89,7 @@ TOML
   kill -KILL "$(cat slurm/slurmd.n2.pid)"
   sleep 5
   slurmd -N n2
-  scontrol update nodename=n2 state=resume || true
+  scontrol update nodename=n2 state=resume 2>/dev/null || true # it may be back by itself
   "$LOCUS" status cluster >&2
   wait_until 400 "empty queue" queue_is_empty
   [[ -s cluster/results.csv ]] || fail "the dependent job gathered nothing: $(cat cluster/jobs/*/collect.log)"
@@ -125,7 +134,7 @@ TOML
   say "$cells cells in $tasks tasks at once"
   while ! queue_is_empty; do
     sleep 20
-    "$LOCUS" status cluster | head -1 >&2
+    "$LOCUS" status cluster | sed -n 1p >&2
   done
   [[ $(cut -d, -f1 cluster/results.csv | sort -u | wc -l) -eq $((cells + 1)) ]] || fail "cells are missing in results.csv"
   say "trained in $((SECONDS - started)) s; gathered: $(tail -n 1 cluster/jobs/0001/collect.log)"
