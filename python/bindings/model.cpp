@@ -15,6 +15,7 @@
 #include "infer/predict.h"
 #include "module.h"
 #include "run/checkpoint.h"
+#include "run/data_folder.h"
 #include "stats/matrix_correlation.h"
 #include "train/step.h"
 
@@ -145,6 +146,7 @@ class Model {
     {
       const py::gil_scoped_release free;
       const Dataset dataset = make_dataset(run_.config, cli::cache_folder());
+      require_data_of_run(run_.path, run_.data_hash, dataset.hash);
       ThreadPool pool(cli::thread_count(threads));
       if (splits.empty()) {
         for (const auto& [split, examples] : dataset.splits) splits.push_back(split);

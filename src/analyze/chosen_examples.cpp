@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/rng.h"
 #include "core/text.h"
+#include "run/data_folder.h"
 
 namespace locus {
 std::vector<std::int64_t> sample_indices(std::int64_t available, std::int64_t count, std::uint64_t seed) {
@@ -51,13 +52,7 @@ void require_same_data(const AnalysisRun& run, const Dataset& d) {
                      .expected = fmt::format("{} tokens, {} features, {} outputs", s.tokens, s.features, s.outputs),
                      .hint = "analyse with the data the run was trained on"});
   }
-  if (!run.data_hash.empty() && !d.hash.empty() && run.data_hash != d.hash) {
-    throw DataError({.what = "the data set is not the one the run was trained on",
-                     .where = run.path.string(),
-                     .got = d.hash,
-                     .expected = run.data_hash,
-                     .hint = "data files or the generator changed since; train again, or restore the files"});
-  }
+  require_data_of_run(run.path, run.data_hash, d.hash);
 }
 
 }  // namespace locus

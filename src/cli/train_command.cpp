@@ -9,6 +9,7 @@
 #include "cli/ranks.h"
 #include "cli/terminal.h"
 #include "config/load.h"
+#include "config/sections.h"
 #include "config/tasks.h"
 #include "core/error.h"
 #include "core/isa.h"
@@ -95,6 +96,15 @@ RunConfig config_of(const RunReader& run, const std::vector<std::string>& overri
   check_same_model(*run.config(), config);
   validate(config);
   return config;
+}
+
+// Whether a setting may ask for other data than the run's own.
+bool is_of_data(const std::string& setting) {
+  const std::string key = setting.substr(0, setting.find('='));
+  const std::string section = key.substr(0, key.find('.'));
+  if (section == key || section == "mask") return true;
+  const std::vector<const ConfigSection*> sections = data_sections();
+  return std::any_of(sections.begin(), sections.end(), [&](const ConfigSection* s) { return s->name == section; });
 }
 
 // The model that was asked for; else the one that the run stands for, with a note where it is not at its end.
@@ -211,6 +221,8 @@ int run_eval(const EvalCommandOptions& options) {
   const RunReader run(options.dir);
   const RunConfig config = config_of(run, options.overrides);
   Dataset dataset = make_dataset(config, cache_folder());
+  if (std::none_of(options.overrides.begin(), options.overrides.end(), is_of_data))
+    require_data_of_run(run.path(), run.data_hash(), dataset.hash);
   check_same_tokens(run, dataset.tokens_info.names);
   const ModelStructure structure = structure_for(config, dataset);
   AlignedBuffer<float> params(static_cast<std::size_t>(structure.layout.floats()));

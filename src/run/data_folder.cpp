@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "core/error.h"
 #include "run/layout.h"
 #include "run/manifest.h"
 
@@ -71,6 +72,15 @@ void find_data_from_here(RunConfig& config, const fs::path& file) {
   std::error_code code;
   if (file.filename() != run_files::kConfig || !fs::is_regular_file(manifest, code)) return;
   find_data_from_here(config, file.parent_path(), read_manifest(manifest));
+}
+
+void require_data_of_run(const fs::path& run, const std::string& trained_on, const std::string& given) {
+  if (trained_on.empty() || given.empty() || trained_on == given) return;
+  throw DataError({.what = "the data set is not the one the run was trained on",
+                   .where = run.string(),
+                   .got = given,
+                   .expected = trained_on,
+                   .hint = "data files or the generator changed since; train again, or restore the files"});
 }
 
 }  // namespace locus

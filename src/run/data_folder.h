@@ -3,6 +3,7 @@
 
 #include <array>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "config/run_config.h"
@@ -24,5 +25,8 @@ void find_data_from_here(RunConfig& config, const std::filesystem::path& run, co
 
 // The same where the configuration was read from a file: only that of a run, which lies beside its manifest, is changed.
 void find_data_from_here(RunConfig& config, const std::filesystem::path& file);
+
+// DataError when data of another hash than the one a run was trained on are taken for its own; empty hashes tell nothing.
+void require_data_of_run(const std::filesystem::path& run, const std::string& trained_on, const std::string& given);
 
 }  // namespace locus

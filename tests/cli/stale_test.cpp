@@ -141,6 +141,25 @@ TEST_F(StaleTest, runs_of_one_file_that_changed_between_them_are_told_of) {
     EXPECT_NE(good(command).err.find("trained on different data"), std::string::npos) << command;
 }
 
+// With more rows other samples would be the test's, some of which the model was trained on.
+TEST_F(StaleTest, a_model_is_not_evaluated_on_a_file_that_changed_since) {
+  std::string samples = "a,b,c\n";
+  for (int i = 0; i < 40; ++i)
+    samples += std::to_string(i * 7 % 11) + "," + std::to_string(i * 5 % 13) + "," + std::to_string(i * 3 % 17) + "\n";
+  cli_testing::write(place_ / "x.csv", samples);
+  good("fit x.csv stop.steps=2 model.width=8 --quiet --out run");
+  const std::string before = good("eval run --json").out;
+  EXPECT_EQ(good("eval run train.batch=3 --json").out, before);
+  cli_testing::write(place_ / "x.csv", samples + samples.substr(6));
+  for (const char* command : {"locus eval run --json", "locus eval run train.batch=3"}) {
+    const Result r = place_.shell(command);
+    EXPECT_NE(r.code, 0) << command;
+    EXPECT_EQ(r.out, "") << command;
+    EXPECT_NE(r.err.find("not the one the run was trained on"), std::string::npos) << r.err;
+  }
+  EXPECT_NE(good("eval run series.files='[\"x.csv\"]' --json").out, before) << "what is asked for is other data";
+}
+
 TEST_F(StaleTest, a_damaged_row_of_the_metrics_stops_the_resume) {
   good("train tiny.toml stop.epochs=2 --out run --quiet");
   place_.shell("sed -i '1s/\"train.loss\":[0-9]/\"train.loss\":9/' run/metrics.jsonl");
