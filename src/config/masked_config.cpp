@@ -26,7 +26,8 @@ void describe(SeriesConfig& c, FieldList& list) {
               "regions of files and atlas: by name or id where there are any, or by order");
   list.choice("header", c.header, kHeaderRowNames, "whether the first row of a text file names the columns");
   list.texts("skip_columns", c.skip_columns,
-             "columns that are no tokens, by name or number (from 1); empty: time, index and ids are found; none: keep all");
+             "columns that are no tokens, by name or number (from 1), beside time, index and ids, which are found; none: "
+             "only those named here");
   list.text("hemisphere", c.hemisphere, "keep only regions of this hemisphere (as the atlas writes it)");
   list.integer("window", c.window, {1, 10000}, "frames a token carries");
   list.choice("split_by", c.split_by, kSplitByNames,

@@ -51,7 +51,7 @@ struct SeriesConfig {
   std::string atlas_names;  // column of the atlas with the names; empty: the one that holds the tokens' names
   TokenMatching match = TokenMatching::kNames;
   HeaderRow header = HeaderRow::kAuto;    // of text tables
-  std::vector<std::string> skip_columns;  // columns that are no tokens; empty: found, "none": all are tokens
+  std::vector<std::string> skip_columns;  // columns that are no tokens, beside those found; "none": none are looked for
   std::string hemisphere;                 // keep only regions of this hemisphere
   std::int64_t window = 1;
   SplitBy split_by = SplitBy::kSubject;

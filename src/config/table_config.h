@@ -37,7 +37,7 @@ struct TableConfig {
   std::vector<std::string> target;    // columns or arrays of the file, or one file of its own
   TableTask task = TableTask::kAuto;  // from the key `task`, which is not of this section
   HeaderRow header = HeaderRow::kAuto;
-  std::vector<std::string> skip;        // columns that are neither token nor target; "none": every column is a token
+  std::vector<std::string> skip;        // columns that are neither token nor target; "none": no others are looked for
   std::vector<std::string> categories;  // columns of numbers that stand for kinds
   MissingValues missing = MissingValues::kError;
   ConstantTokens constant = ConstantTokens::kDrop;

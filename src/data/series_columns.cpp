@@ -54,12 +54,13 @@ bool in_atlas(const std::string& name, const Atlas& atlas) {
   return false;
 }
 
-bool keeps_all(const SeriesConfig& c) { return c.skip_columns == std::vector<std::string>{"none"}; }
+bool keeps_all(const SeriesConfig& c) { return has(c.skip_columns, "none"); }
 
 // Places of the columns that series.skip_columns names.
 std::set<std::ptrdiff_t> asked_for(const NamedMatrix& m, const std::string& path, const SeriesConfig& config) {
   std::set<std::ptrdiff_t> out;
   for (const std::string& wanted : config.skip_columns) {
+    if (wanted == "none") continue;
     const auto found = std::find(m.column_names.begin(), m.column_names.end(), wanted);
     std::ptrdiff_t number = 0;
     const auto [end, code] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), number);
@@ -79,9 +80,10 @@ std::set<std::ptrdiff_t> asked_for(const NamedMatrix& m, const std::string& path
   return out;
 }
 
-std::set<std::ptrdiff_t> recognised(const NamedMatrix& m, const std::string& path, const Atlas& atlas) {
-  std::set<std::ptrdiff_t> out;
+// Adds to `out`, whose columns need no judgement.
+void recognise(const NamedMatrix& m, const std::string& path, const Atlas& atlas, std::set<std::ptrdiff_t>& out) {
   for (std::size_t c = 0; c < m.column_names.size(); ++c) {
+    if (out.contains(static_cast<std::ptrdiff_t>(c))) continue;
     const std::string title = plain_title(m.column_names[c]);
     const bool tokens = c == 0 && title_of_tokens(title) && m.row_names.empty();
     const bool clock = has(kClockTitles, title), id = has(kIdTitles, title) || tokens, group = has(kGroupTitles, title);
@@ -100,7 +102,6 @@ std::set<std::ptrdiff_t> recognised(const NamedMatrix& m, const std::string& pat
          .hint = fmt::format("series.skip_columns='[\"{}\"]' leaves it out, series.skip_columns='[\"none\"]' keeps it",
                              m.column_names[c])});
   }
-  return out;
 }
 
 std::string people_hint(std::size_t different) {
@@ -177,9 +178,9 @@ std::vector<std::string> take_out_columns(NamedMatrix& matrix, const std::string
   const std::size_t different = std::set<std::string>(matrix.row_names.begin(), matrix.row_names.end()).size();
   if (has(kIdTitles, plain_title(matrix.row_title)) && different < matrix.row_names.size())
     notes.push_back(fmt::format("column '{}' is left out: no token{}", matrix.row_title, people_hint(different)));
-  if (keeps_all(config) || matrix.values.rows() == 0) return notes;
-  const std::set<std::ptrdiff_t> out =
-      config.skip_columns.empty() ? recognised(matrix, path, atlas) : asked_for(matrix, path, config);
+  if (matrix.values.rows() == 0) return notes;
+  std::set<std::ptrdiff_t> out = asked_for(matrix, path, config);
+  if (!keeps_all(config)) recognise(matrix, path, atlas, out);
   if (out.empty()) return notes;
   for (const std::ptrdiff_t c : out) notes.push_back(note_of(matrix, c));
   if (static_cast<std::ptrdiff_t>(out.size()) == matrix.values.cols()) {

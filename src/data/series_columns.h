@@ -11,9 +11,9 @@
 
 namespace locus {
 
-// Takes columns out of `matrix` as series.skip_columns says, or, when it is empty, those a table's header calls time,
-// index, id, subject and the like and whose numbers fit. A column that the atlas lists is a token. Whole numbers taken out
-// become the names of rows that have none. Returns what was left out, for the user.
+// Takes columns out of `matrix`: those that series.skip_columns names and, unless it says none, those a table's header calls
+// time, index, id, subject and the like and whose numbers fit. A column that the atlas lists is a token. Whole numbers taken
+// out become the names of rows that have none. Returns what was left out, for the user.
 std::vector<std::string> take_out_columns(NamedMatrix& matrix, const std::string& path, const SeriesConfig& config,
                                           const Atlas& atlas);
 

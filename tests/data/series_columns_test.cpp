@@ -1,5 +1,7 @@
 #include "data/series_columns.h"
 
+#include <fmt/core.h>
+
 #include "core/error.h"
 #include "data/samples.h"
 #include "data/series.h"
@@ -99,6 +101,20 @@ TEST_F(SeriesColumnsTest, a_column_that_counts_is_asked_about_whatever_its_title
   for (std::ptrdiff_t f = 0; f < 40; ++f) m(f, 2) = 0.72 * static_cast<double>(f);
   save("s3.npy", m);
   EXPECT_NE(message_of([&] { read_series(config("s3.npy").series); }).find("column 3"), std::string::npos);
+}
+
+TEST_F(SeriesColumnsTest, naming_one_column_keeps_the_others_out) {
+  std::string content = "time,subject_id,dose,a,b\n";
+  for (int i = 0; i < 40; ++i)
+    content += fmt::format("{},{},{},{},{}\n", 0.5 * i, 7 + i / 20, 3 * i, (i * 7) % 11, (i * 5) % 13);
+  text("s1.csv", content);
+  SeriesConfig c = config("s1.csv").series;
+  c.split_by = SplitBy::kTime;
+  EXPECT_NE(message_of([&] { read_series(c); }).find("series.skip_columns='[\"dose\"]'"), std::string::npos);
+  c.skip_columns = {"dose"};
+  EXPECT_EQ(read_series(c).names, (std::vector<std::string>{"a", "b"}));
+  c.skip_columns = {"none", "dose"};
+  EXPECT_EQ(read_series(c).names, (std::vector<std::string>{"time", "subject_id", "a", "b"}));
 }
 
 TEST_F(SeriesColumnsTest, a_first_column_of_regions_says_that_rows_are_tokens) {

@@ -86,7 +86,7 @@ void look_for_outliers(const CoderInput& in, const TableCoder& coder, DataAudit&
 
 void look_for_suspicions(const CoderInput& in, const TableCoder& coder, const TableConfig& config, DataAudit& audit) {
   look_for_outliers(in, coder, audit);
-  if (!in.target.is_given() || config.skip == std::vector<std::string>{"none"}) return;
+  if (!in.target.is_given() || std::find(config.skip.begin(), config.skip.end(), "none") != config.skip.end()) return;
   for (const TokenCode& code : coder.tokens) {
     const RawToken* token = find(in.raw, code.name);
     if (token == nullptr || !tells_target(in, *token)) continue;

@@ -17,8 +17,9 @@
 namespace locus {
 namespace {
 
-// A column of texts with fewer texts than this part that are no numbers is a column of numbers with mistakes.
-constexpr double kMistakes = 0.1;
+// A column of texts of which at most this part are no numbers is one of numbers with mistakes, or with marks of its own for
+// missing values ("?").
+constexpr double kMistakes = 0.5;
 // Texts of which more than this part are different name the samples.
 constexpr double kNames = 0.5;
 constexpr std::size_t kFewestForNames = 20;
@@ -39,25 +40,38 @@ std::set<std::string> reserved_columns(const RawTable& table, const TableConfig&
   return out;
 }
 
+bool is_number(const std::string& cell) { return parse_cell(cell).has_value(); }
+
+// 3,14
+bool has_decimal_comma(std::string cell) {
+  if (is_number(cell)) return false;
+  std::replace(cell.begin(), cell.end(), ',', '.');
+  return is_number(cell);
+}
+
 // Rows whose text is no number in a column that is one but for them.
 void refuse_mistakes(const RawTable& table, const RawColumn& column) {
-  std::int64_t numbers = 0, texts = 0, first = -1;
+  std::int64_t numbers = 0, commas = 0, texts = 0, first = -1;
   for (std::int64_t i = 0; i < column.size(); ++i) {
     if (column.is_missing(i)) continue;
-    const bool is_number = parse_cell(column.texts[static_cast<std::size_t>(i)]).has_value();
-    numbers += is_number ? 1 : 0;
-    texts += is_number ? 0 : 1;
-    if (!is_number && first < 0) first = i;
+    const std::string& cell = column.texts[static_cast<std::size_t>(i)];
+    commas += has_decimal_comma(cell) ? 1 : 0;
+    ++(is_number(cell) ? numbers : texts);
+    if (!is_number(cell) && first < 0) first = i;
   }
-  if (numbers == 0 || static_cast<double>(texts) > kMistakes * static_cast<double>(numbers + texts)) return;
-  throw DataError({.what = fmt::format("text in the column of numbers '{}'", column.name),
-                   .where = fmt::format("{}, {}", table.source, table.place(first)),
-                   .got = fmt::format("'{}' ({} of {} cells are no numbers)", column.texts[static_cast<std::size_t>(first)],
-                                      texts, numbers + texts),
-                   .expected = "a number, or an empty cell for a missing value",
-                   .hint = fmt::format("mend the cells, leave the column out (table.skip='[\"{0}\"]') or take all of it as "
-                                       "categories (table.categories='[\"{0}\"]')",
-                                       column.name)});
+  const auto most = kMistakes * static_cast<double>(numbers + texts);
+  const bool has_mistakes = numbers > 0 && static_cast<double>(texts) <= most;
+  if (!has_mistakes && static_cast<double>(numbers + commas) <= most) return;
+  throw DataError(
+      {.what = fmt::format("text in the column of numbers '{}'", column.name),
+       .where = fmt::format("{}, {}", table.source, table.place(first)),
+       .got = fmt::format("'{}' ({} of {} cells are no numbers)", column.texts[static_cast<std::size_t>(first)], texts,
+                          numbers + texts),
+       .expected = "a number, or an empty cell for a missing value",
+       .hint = commas > 0 ? "write numbers with a decimal point, not a comma"
+                          : fmt::format("mend the cells, leave the column out (table.skip='[\"{0}\"]') or take all of it as "
+                                        "categories (table.categories='[\"{0}\"]')",
+                                        column.name)});
 }
 
 std::string settle(const std::string& name) {
@@ -71,14 +85,16 @@ bool is_time(const std::string& title) {
   return plain.starts_with("time") || std::find(kTimes.begin(), kTimes.end(), plain) != kTimes.end();
 }
 
+bool has_none(const std::vector<std::string>& skip) { return std::find(skip.begin(), skip.end(), "none") != skip.end(); }
+
 enum class Verdict { kToken, kLeftOut };
 
 class Picker {
  public:
   Picker(const RawTable& table, const TableConfig& config, DataAudit& audit)
-      : table_(table), config_(config), audit_(audit), keeps_all_(config.skip == std::vector<std::string>{"none"}) {
-    if (!keeps_all_) {
-      for (const std::string& name : config.skip) skip_.insert(require_column(table, name, "table.skip"));
+      : table_(table), config_(config), audit_(audit), keeps_all_(has_none(config.skip)) {
+    for (const std::string& name : config.skip) {
+      if (name != "none") skip_.insert(require_column(table, name, "table.skip"));
     }
     for (const std::string& name : config.categories) kinds_.insert(require_column(table, name, "table.categories"));
   }
@@ -90,7 +106,7 @@ class Picker {
       audit_.note(title(column), "left out, as table.skip says");
       return Verdict::kLeftOut;
     }
-    if (kinds_.contains(place) || keeps_all_ || !skip_.empty()) return Verdict::kToken;
+    if (kinds_.contains(place) || keeps_all_) return Verdict::kToken;
     if (column.name.empty()) {
       audit_.note(fmt::format("column {}", c + 1), "left out: a column without a title names the samples");
       return Verdict::kLeftOut;
@@ -113,6 +129,7 @@ class Picker {
 
   Verdict judge_texts(const RawColumn& column) {
     const std::set<std::string> different(column.texts.begin(), column.texts.end());
+    refuse_other_time(column, std::is_sorted(column.texts.begin(), column.texts.end()));
     if (title_kind(column.name) == TitleKind::kId) return people(column, different.size());
     if (different.size() > kFewestForNames &&
         static_cast<double>(different.size()) > kNames * static_cast<double>(column.size())) {
@@ -130,6 +147,7 @@ class Picker {
                  [](double v) { return !std::isnan(v); });
     if (kind == TitleKind::kId && are_whole(column.numbers)) return people(column, different.size());
     const bool up = rises(column.numbers);
+    refuse_other_time(column, std::is_sorted(column.numbers.begin(), column.numbers.end()));
     if ((kind == TitleKind::kClock && (up || are_whole(column.numbers))) || (kind == TitleKind::kEither && up)) {
       if (is_time(column.name) && up && config_.split == TableSplit::kAuto) {
         audit_.doubt(title(column), "the samples are in the order of time: neighbours in time may be alike",
@@ -145,6 +163,13 @@ class Picker {
     if (different.size() > 2 && different.size() <= kFewValues && are_whole(column.numbers))
       few_values_.push_back(column.name);
     return Verdict::kToken;
+  }
+
+  // The end of the table is the end of time only where its rows are in the order of time.
+  void refuse_other_time(const RawColumn& column, bool in_order) {
+    if (config_.split != TableSplit::kTime || !is_time(column.name) || in_order) return;
+    audit_.doubt(title(column), "the rows are not in the order of this column, but table.split=time tests on the last rows",
+                 "sort the table, or " + settle(column.name));
   }
 
   Verdict people(const RawColumn& column, std::size_t different) {
@@ -224,7 +249,7 @@ RawTokens pick_tokens(const RawTable& table, const TableConfig& config, DataAudi
     const RawColumn& column = table.columns[c];
     if (reserved.contains(column.name) || picker.judge(c) == Verdict::kLeftOut) continue;
     RawToken token;
-    token.name = column.name;
+    token.name = column.name.empty() ? fmt::format("column {}", c + 1) : column.name;
     if (picker.is_category(c)) {
       if (!picker.is_asked_for(c)) refuse_mistakes(table, column);
       for (std::int64_t i = 0; i < table.samples; ++i) token.texts.push_back(column.text(i));
