@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <png.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -17,6 +18,26 @@ constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'P', 'N', 'G', '\r', '\n',
 [[noreturn]] void throw_png(std::string_view name, std::string what, std::string got, std::string hint = {}) {
   if (hint.empty()) hint = "the picture is truncated or damaged: copy or make it again";
   throw IoError({.what = std::move(what), .where = std::string(name), .got = std::move(got), .hint = std::move(hint)});
+}
+
+// The file without what it says of gamma and colour spaces: by those libpng would change numbers to look alike on a screen.
+Bytes without_colour_spaces(ByteSpan bytes) {
+  static constexpr std::array<std::string_view, 5> kLeftOut = {"gAMA", "cHRM", "sRGB", "iCCP", "cICP"};
+  constexpr std::size_t kFrame = 12;  // length, type and checksum of a chunk
+  Bytes out(bytes.begin(), bytes.begin() + kMagic.size());
+  for (ByteSpan rest = bytes.subspan(kMagic.size()); !rest.empty();) {
+    std::size_t size = rest.size();
+    bool keep = true;
+    if (rest.size() >= kFrame) {
+      std::uint32_t length = 0;
+      for (std::size_t i = 0; i < 4; ++i) length = length << 8 | static_cast<std::uint32_t>(rest[i]);
+      size = std::min(rest.size(), kFrame + std::size_t{length});
+      keep = std::find(kLeftOut.begin(), kLeftOut.end(), as_text(rest.subspan(4, 4))) == kLeftOut.end();
+    }
+    if (keep) out.insert(out.end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(size));
+    rest = rest.subspan(size);
+  }
+  return out;
 }
 
 // Samples of T as libpng gives them: `stored` channels each, the last of them alpha where `alpha`.
@@ -53,10 +74,11 @@ bool looks_like_png(ByteSpan front) {
 
 NdArray parse_png(ByteSpan bytes, std::string_view name, const ReadLimits& limits) {
   if (!looks_like_png(bytes)) throw_png(name, "this is no PNG picture", fmt::format("{} bytes", bytes.size()));
+  const Bytes plain = without_colour_spaces(bytes);
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
   const std::unique_ptr<png_image, void (*)(png_image*)> guard(&image, png_image_free);
-  if (png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()) == 0) {
+  if (png_image_begin_read_from_memory(&image, plain.data(), plain.size()) == 0) {
     throw_png(name, "the picture cannot be read", image.message);
   }
   const bool wide = (image.format & PNG_FORMAT_FLAG_LINEAR) != 0;

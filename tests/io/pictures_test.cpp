@@ -6,6 +6,7 @@
 #include "io/idx.h"
 #include "io/png.h"
 #include "tests/io/support.h"
+#include "tests/support/png_files.h"
 
 namespace locus {
 namespace {
@@ -64,6 +65,27 @@ TEST(PngTest, every_kind_of_pixel_is_read) {
   EXPECT_EQ(colour.values, (std::vector<double>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(corpus_png("palette").values, (std::vector<double>{1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(corpus_png("opaque").values, (std::vector<double>{1, 2, 3}));
+}
+
+// A picture of the corpus with a chunk more, right behind its header.
+Bytes with_chunk(const std::string& name, const std::string& type, const std::string& data) {
+  constexpr std::ptrdiff_t kHeaderEnd = 33;
+  const std::string chunk = png_files::chunk(type, data);
+  Bytes file = read_file(kCorpus / "png" / name);
+  const ByteSpan more = bytes_of(chunk);
+  file.insert(file.begin() + kHeaderEnd, more.begin(), more.end());
+  return file;
+}
+
+TEST(PngTest, gamma_and_colour_spaces_change_no_number) {
+  const std::string linear("\x00\x01\x86\xa0", 4), screen("\x00\x00\xb1\x8f", 4), mac("\x00\x00\xd6\xd8", 4);
+  for (const char* name : {"grey", "grey16", "colour", "palette", "bits", "opaque"}) {
+    const std::vector<double> plain = corpus_png(name).values;
+    for (const std::string& gamma : {linear, screen, mac})
+      EXPECT_EQ(parse_png(with_chunk(name, "gAMA", gamma), name).values, plain) << name;
+    EXPECT_EQ(parse_png(with_chunk(name, "sRGB", std::string(1, '\0')), name).values, plain) << name;
+    EXPECT_EQ(parse_png(with_chunk(name, "tIME", "\x07\xe8\x01\x01\x01\x01\x01"), name).values, plain) << name;
+  }
 }
 
 TEST(PngTest, what_cannot_be_numbers_is_refused) {
