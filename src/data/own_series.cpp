@@ -12,6 +12,7 @@
 #include "core/text.h"
 #include "data/series_files.h"
 #include "io/array.h"
+#include "io/folder.h"
 #include "io/table.h"
 
 namespace locus {
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 10> kRecordings = {".h5",  ".hdf5", ".mat", ".nii", ".nii.gz",
                                                           ".npy", ".npz",  ".csv", ".tsv", ".txt"};
 constexpr std::size_t kAlwaysSeries = 5;  // the first of these hold recordings even where there is one file alone
+constexpr std::size_t kFirstText = 7;
 constexpr std::size_t kFewestSubjects = 3;
 
 // Index in kRecordings, or its size.
@@ -43,12 +45,27 @@ struct Folder {
   std::vector<std::string> tables;  // text tables that are none of them
 };
 
+// Files beside the recordings that may be recordings too; one or many text tables beside others may be of regions or people.
+void refuse_several_kinds(const std::string& path, const std::map<std::size_t, std::vector<std::string>>& by_kind,
+                          std::size_t chosen) {
+  const auto is_text = [](std::size_t kind) { return kind >= kFirstText; };
+  for (const auto& [kind, files] : by_kind) {
+    const bool may_be_tables = is_text(kind) && (files.size() == 1 || !is_text(chosen));
+    if (kind == chosen || may_be_tables) continue;
+    throw DataError({.what = "which of these files are the recordings?",
+                     .where = path,
+                     .got = fmt::format("{} of {} and {} of {}", by_kind.at(chosen).size(), kRecordings[chosen],
+                                        files.size(), kRecordings[kind]),
+                     .expected = "recordings of one kind",
+                     .hint = fmt::format("name them, such as '{}/*{}'", path, kRecordings[chosen])});
+  }
+}
+
 // The most frequent kind of file is that of the recordings.
 Folder look_into(const std::string& path) {
   std::map<std::size_t, std::vector<std::string>> by_kind;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
-    const std::string name = entry.path().string();
-    if (entry.is_regular_file() && kind_of(name) < kRecordings.size()) by_kind[kind_of(name)].push_back(name);
+  for (const fs::path& file : files_below(path)) {
+    if (kind_of(file.string()) < kRecordings.size()) by_kind[kind_of(file.string())].push_back(file.string());
   }
   if (by_kind.empty()) {
     throw IoError({.what = "no recordings in this folder",
@@ -57,9 +74,9 @@ Folder look_into(const std::string& path) {
   }
   const auto most = std::max_element(by_kind.begin(), by_kind.end(),
                                      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  refuse_several_kinds(path, by_kind, most->first);
   Folder out;
   out.recordings = most->second;
-  std::sort(out.recordings.begin(), out.recordings.end());
   for (const auto& [kind, files] : by_kind) {
     const bool text = kRecordings[kind] == ".csv" || kRecordings[kind] == ".tsv";
     if (text && kind != most->first) out.tables.insert(out.tables.end(), files.begin(), files.end());

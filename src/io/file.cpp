@@ -125,11 +125,19 @@ std::uint64_t disk_free(const fs::path& path) {
 std::vector<fs::path> expand_glob(const std::string& pattern) {
   std::error_code code;
   if (fs::exists(pattern, code)) return {pattern};
+  if (pattern.find("**") != std::string::npos) {
+    throw IoError({.what = "** would match one folder and not any number of them",
+                   .where = pattern,
+                   .hint = "write one * for every folder on the way, or name several patterns"});
+  }
   glob_t matches{};
-  const int result = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_BRACE, nullptr, &matches);
+  const auto stops_at = [](const char*, int error) { return error == ENOENT ? 0 : 1; };
+  const int result = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_BRACE, stops_at, &matches);
+  const int error = errno;
   std::vector<fs::path> paths;
   if (result == 0) paths.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
   ::globfree(&matches);
+  if (result == GLOB_ABORTED) throw_system_error("cannot look for files", pattern, error);
   if (paths.empty()) {
     const bool wild = pattern.find_first_of("*?[{") != std::string::npos;
     throw IoError({.what = wild ? "no file matches the pattern" : "no such file",

@@ -59,6 +59,31 @@ TEST(OwnSeriesTest, one_subject_is_tested_on_the_end_of_its_time) {
   EXPECT_EQ(make_series_dataset(config).tokens, 5);
 }
 
+TEST(OwnSeriesTest, no_recording_of_a_folder_is_left_out_without_a_word) {
+  const TempFolder folder("own_all");
+  const auto error = [&] {
+    try {
+      own_series_config({{(folder.path() / "data").string()}, "", ""});
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  for (int s = 1; s <= 4; ++s) write_recording(folder.path() / "data" / fmt::format("sub-{}.npy", s), 6, 90, s);
+  write_recording(folder.path() / "data/.git/annex/sub-1.npy", 6, 90, 1);  // no recording of its own
+  write_recording(folder.path() / "elsewhere/sub-5.npy", 6, 90, 5);
+  fs::create_directory_symlink(folder.path() / "elsewhere", folder.path() / "data/more");
+  EXPECT_EQ(own_series_config({{(folder.path() / "data").string()}, "", ""}).series.files.size(), 5u);
+  fs::create_symlink("not/there.npy", folder.path() / "data/sub-6.npy");
+  EXPECT_NE(error().find("a link to a file that is not there"), std::string::npos) << error();
+  fs::remove(folder.path() / "data/sub-6.npy");
+  fs::create_directory_symlink(folder.path() / "data", folder.path() / "data/again");
+  EXPECT_NE(error().find("two ways lead into this folder"), std::string::npos) << error();
+  fs::remove(folder.path() / "data/again");
+  write_text(folder.path() / "data/sub-7.mat", "x");
+  EXPECT_NE(error().find("5 of .npy and 1 of .mat"), std::string::npos) << error();
+}
+
 TEST(OwnSeriesTest, a_folder_without_recordings_is_an_error) {
   const TempFolder folder("own_empty");
   write_text(folder.path() / "notes.md", "nothing\n");

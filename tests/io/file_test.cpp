@@ -131,6 +131,7 @@ TEST(FileTest, globs_are_sorted_and_must_match) {
   EXPECT_EQ(expand_glob((scratch / "odd[1].csv").string()).size(), 1u) << "an existing file stands for itself";
   EXPECT_EQ(expand_glob((scratch / "{b,c}.*").string()).size(), 2u);
   EXPECT_THROW(expand_glob((scratch / "*.nii").string()), IoError);
+  EXPECT_THROW(expand_glob((scratch / "**/*.csv").string()), IoError) << "not what it means elsewhere";
 }
 
 TEST(FileTest, hashes_and_free_space) {
