@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <numeric>
 
@@ -10,6 +11,7 @@
 #include "core/rng.h"
 #include "core/text.h"
 #include "io/array.h"
+#include "io/folder.h"
 #include "io/png.h"
 
 namespace locus {
@@ -23,12 +25,26 @@ struct Pictures {
   std::vector<double> values;
 };
 
+// Other files that hold pictures: left out without a word they would be missing samples.
+bool is_other_picture(const std::string& extension) {
+  static constexpr std::array<std::string_view, 8> kOthers = {".jpg", ".jpeg", ".tif",  ".tiff",
+                                                              ".bmp", ".gif",  ".webp", ".pgm"};
+  return std::find(kOthers.begin(), kOthers.end(), extension) != kOthers.end();
+}
+
 std::vector<fs::path> png_files(const fs::path& folder) {
   std::vector<fs::path> out;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && to_lower(entry.path().extension().string()) == ".png") out.push_back(entry.path());
+  for (const fs::path& path : files_below(folder)) {
+    const std::string extension = to_lower(path.extension().string());
+    if (extension == ".png") out.push_back(path);
+    if (is_other_picture(extension)) {
+      throw DataError({.what = "the folder holds pictures that can not be read",
+                       .where = path.string(),
+                       .got = extension,
+                       .expected = "PNG files alone",
+                       .hint = "save it as PNG, or move it elsewhere"});
+    }
   }
-  std::sort(out.begin(), out.end());
   if (!out.empty()) return out;
   throw DataError({.what = "the folder holds no pictures",
                    .where = folder.string(),
@@ -47,12 +63,14 @@ Pictures read_folder(const fs::path& folder, RawTable& outside) {
   Pictures out;
   std::vector<std::string> files, folders;
   fs::path first;
+  std::string depth;
   const std::vector<fs::path> paths = png_files(folder);
   for (const fs::path& path : paths) {
     NdArray picture = read_png(path);
     if (picture.shape.size() == 2) picture.shape.push_back(1);
     if (out.shape.empty()) {
       first = path;
+      depth = picture.stored_type;
       out.shape = {0, picture.shape[0], picture.shape[1], picture.shape[2]};
       checked_count(
           std::vector<std::int64_t>{static_cast<std::int64_t>(paths.size()), out.shape[1], out.shape[2], out.shape[3]},
@@ -66,11 +84,20 @@ Pictures read_folder(const fs::path& folder, RawTable& outside) {
            .expected = fmt::format("({}, {}, {}) as in {}", out.shape[1], out.shape[2], out.shape[3], first.string()),
            .hint = "scale or crop them to one size, and save all in grey or all in colour"});
     }
+    if (picture.stored_type != depth) {
+      throw DataError({.what = "the pictures differ in the bits of a pixel: their numbers have two scales",
+                       .where = path.string(),
+                       .got = picture.stored_type,
+                       .expected = fmt::format("{} as in {}", depth, first.string()),
+                       .hint = "save all with 8 bits or all with 16"});
+    }
     out.values.insert(out.values.end(), picture.values.begin(), picture.values.end());
     ++out.shape[0];
     files.push_back(fs::relative(path, folder).string());
     folders.push_back(path.parent_path() == folder ? "." : path.parent_path().filename().string());
   }
+  outside.has_header = true;
+  outside.sample_column = "file";
   outside.columns = {text_column("file", std::move(files)), text_column("folder", std::move(folders))};
   return out;
 }

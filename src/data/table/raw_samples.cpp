@@ -6,11 +6,12 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <limits>
+#include <set>
 
 #include "core/error.h"
 #include "core/text.h"
 #include "data/atlas.h"
+#include "data/table/sample_order.h"
 #include "io/array.h"
 #include "io/axis_names.h"
 #include "io/file.h"
@@ -89,7 +90,7 @@ std::string samples_array(const TableConfig& config) {
 void take_array(const TableConfig& config, FileFormat format, RawTable& out) {
   MatrixOptions options;
   if (holds_many(format)) options.dataset = samples_array(config);
-  const NdArray array = read_array(config.file, options);
+  NdArray array = read_array(config.file, options);
   if (array.shape.size() < 2 || array.shape.size() > 3) {
     throw DataError({.what = "these are no samples x tokens",
                      .where = config.file,
@@ -99,6 +100,7 @@ void take_array(const TableConfig& config, FileFormat format, RawTable& out) {
   }
   out.samples = array.shape[0];
   if (array.shape.size() == 2) {
+    array.values = {};  // the matrix, which has names, is as large again
     const NamedMatrix named = read_matrix(config.file, options);
     out.has_header = !named.column_names.empty();
     out.columns = columns_of_matrix(named.values, named.column_names);
@@ -106,7 +108,20 @@ void take_array(const TableConfig& config, FileFormat format, RawTable& out) {
   }
   out.features = array.shape[2];
   for (std::int64_t t = 0; t < array.shape[1]; ++t) out.vector_names.push_back(std::to_string(t + 1));
-  out.vectors = array.values;
+  out.vectors = std::move(array.values);
+}
+
+// Tokens are known by their names from here on.
+void refuse_equal_names(const RawTable& table) {
+  std::set<std::string> seen;
+  for (const RawColumn& c : table.columns) {
+    if (c.name.empty() || seen.insert(c.name).second) continue;
+    throw DataError({.what = "two columns have one name",
+                     .where = table.source,
+                     .got = "'" + c.name + "'",
+                     .expected = "a name for each column",
+                     .hint = "rename one of them; a file without a header is read with table.header=no"});
+  }
 }
 
 [[noreturn]] void wrong_length(const RawTable& table, const std::string& name, std::int64_t rows, const std::string& key) {
@@ -192,6 +207,7 @@ RawTable read_raw_table(const TableConfig& config) {
   } else {
     take_array(config, format, out);
   }
+  refuse_equal_names(out);
   if (out.samples == 0) {
     throw DataError(
         {.what = "the table holds no samples", .where = config.file, .got = "no rows", .expected = "one sample a row"});
@@ -230,7 +246,7 @@ std::vector<RawColumn> outside_columns(const RawTable& table, const std::string&
   } else if (has_array(table, name)) {
     out = columns_of_array(table, name);
   } else if (fs::is_regular_file(name)) {
-    out = columns_of_file(name);
+    out = in_order_of_samples(table, columns_of_file(name), name, key);
   } else {
     if (name.find('/') != std::string::npos || fs::path(name).has_extension()) require_regular_file(name);
     require_column(table, name, key);

@@ -31,6 +31,7 @@ struct RawTable {
   std::vector<RawColumn> columns;   // text files and matrices
   std::vector<std::int64_t> lines;  // of each sample in a text file
   bool has_header = false;          // columns have names of their own, else numbers from 1
+  std::string sample_column;        // that names the samples where their order is not the user's: files of a folder
   std::int64_t features = 1;        // of a vector token
   std::vector<double> vectors;      // (samples, tokens, features) where features > 1
   std::vector<std::string> vector_names;
@@ -48,7 +49,8 @@ std::int64_t find_column(const RawTable& table, const std::string& name);
 // The same; ConfigError naming `key` and the nearest title when there is none.
 std::int64_t require_column(const RawTable& table, const std::string& name, const std::string& key);
 
-// Columns that stand outside of the tokens: a column of the table, an array of its file, or another file with as many rows.
+// Columns that stand outside of the tokens: a column of the table, an array of its file, or another file with a row for each
+// sample (in_order_of_samples).
 // A file of several columns gives several. ConfigError or DataError in the user's words.
 std::vector<RawColumn> outside_columns(const RawTable& table, const std::string& name, const std::string& key);
 
