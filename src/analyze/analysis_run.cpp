@@ -126,6 +126,19 @@ std::vector<std::int64_t> places_of_tokens(const AnalysisRun& run, const NamedMa
   return rows;
 }
 
+// What stands for a token with itself is never asked for.
+void require_finite_pairs(const MatrixD& truth, const fs::path& file) {
+  for (std::ptrdiff_t i = 0; i < truth.rows(); ++i) {
+    for (std::ptrdiff_t j = 0; j < truth.cols(); ++j) {
+      if (i == j || std::isfinite(truth(i, j))) continue;
+      throw DataError({.what = "a pair of tokens has no value in the matrix",
+                       .where = file.string(),
+                       .got = fmt::format("{} for tokens {} and {}", truth(i, j), i + 1, j + 1),
+                       .expected = "a number for every pair"});
+    }
+  }
+}
+
 }  // namespace
 
 fs::path truth_file(const std::string& assignment) { return named_file(assignment).second; }
@@ -133,6 +146,13 @@ fs::path truth_file(const std::string& assignment) { return named_file(assignmen
 void add_truths(AnalysisRun& run, const std::vector<std::string>& matrices) {
   for (const std::string& assignment : matrices) {
     const auto [name, file] = named_file(assignment);
+    if (run.info.truths.contains(name)) {
+      throw ConfigError({.what = "the run knows a matrix of this name already",
+                         .where = "matrices",
+                         .got = assignment,
+                         .expected = "another name",
+                         .hint = fmt::format("for example --set matrices=my_{}", assignment)});
+    }
     const NamedMatrix matrix = read_matrix(file);
     if (matrix.values.rows() != matrix.values.cols()) {
       throw DataError({.what = "a matrix of tokens x tokens is square",
@@ -149,6 +169,7 @@ void add_truths(AnalysisRun& run, const std::vector<std::string>& matrices) {
       for (std::int64_t j = 0; j < run.tokens(); ++j)
         truth(i, j) = matrix.values(rows[static_cast<std::size_t>(i)], columns[static_cast<std::size_t>(j)]);
     }
+    require_finite_pairs(truth, file);
     run.info.truths[name] = std::move(truth);
   }
 }

@@ -120,6 +120,17 @@ fs::path kept_file(const std::string& data_hash, const RunConfig& config, const 
   return name(std::string_view(hash).substr(hash.find('-') + 1));
 }
 
+// Whether a file holds the result of this very training.
+bool holds_summary(const fs::path& file, const Json& summary) {
+  std::error_code code;
+  if (!fs::exists(file, code)) return false;
+  try {
+    return Json::parse(read_text_file(file)).at("summary") == summary;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 KeptRun read_kept_run(const fs::path& file) {
@@ -158,7 +169,15 @@ KeptResults keep_results(const std::vector<std::string>& dirs, const std::string
     for (const std::string& note : notes) kept.notes.push_back(path.string() + ": " + note);
     json["commit"] = run.manifest().value("commit", "unknown");
     const std::string file = kept_file(run.data_hash(), config, to).string();
-    if (const std::string note = keep_encoding(run, file); !note.empty()) kept.notes.push_back(path.string() + ": " + note);
+    if (std::find(kept.written.begin(), kept.written.end(), file) != kept.written.end()) {
+      kept.notes.push_back(path.string() + ": left out, another folder holds the same run: " + file);
+      continue;
+    }
+    if (const std::string note = keep_encoding(run, file); !note.empty()) {
+      kept.notes.push_back(path.string() + ": " + note);
+      // What was kept before may be of an earlier training.
+      if (!holds_summary(file, json["summary"])) remove_kept_encoding(file);
+    }
     write_file_atomic(file, json.dump(1) + "\n");
     kept.written.push_back(file);
   }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "io/safetensors.h"
+#include "io/system.h"
 #include "run/layout.h"
 
 namespace locus {
@@ -25,6 +26,14 @@ void add_encoding(const ModelEntry& model, const char* when, std::vector<Tensor>
 }  // namespace
 
 fs::path kept_encoding_file(const fs::path& kept_result) { return fs::path(kept_result).replace_extension(".safetensors"); }
+
+void remove_kept_encoding(const fs::path& kept_result) {
+  std::error_code code;
+  fs::remove(kept_encoding_file(kept_result), code);
+  if (code)
+    throw_system_error("cannot remove an encoding that is none of this result", kept_encoding_file(kept_result),
+                       code.value());
+}
 
 std::string keep_encoding(const RunReader& run, const fs::path& kept_result) {
   if (!run.config() || !run.config()->pe.is_trained()) return "";

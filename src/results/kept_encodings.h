@@ -16,4 +16,6 @@ std::filesystem::path kept_encoding_file(const std::filesystem::path& kept_resul
 // encoding that is not trained has none and needs no note.
 std::string keep_encoding(const RunReader& run, const std::filesystem::path& kept_result);
 
+void remove_kept_encoding(const std::filesystem::path& kept_result);
+
 }  // namespace locus

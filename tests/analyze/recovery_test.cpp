@@ -267,7 +267,8 @@ TEST(RecoveryTest, takes_a_matrix_from_a_file_as_a_further_truth) {
   EXPECT_THROW(add_truths(run, {file.string()}), ConfigError);
   EXPECT_THROW(add_truths(run, {"x=" + file.string() + ".missing"}), IoError);
   run.info.names.front() = "elsewhere";
-  EXPECT_THROW(add_truths(run, {"published=" + file.string()}), DataError);
+  EXPECT_THROW(add_truths(run, {"published=" + file.string()}), ConfigError) << "there is one of this name";
+  EXPECT_THROW(add_truths(run, {"other=" + file.string()}), DataError);
   fs::remove(file);
 }
 

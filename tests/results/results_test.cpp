@@ -1,5 +1,6 @@
 // Kept results say what the run said, and tables show what was kept.
 #include "results/keep.h"
+#include "results/kept_encodings.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -232,6 +233,31 @@ TEST_F(ResultsTest, runs_that_differ_in_any_key_that_matters_are_kept_apart_and_
   testing_support::write_fake_run(root_ / "more" / "a", run);
   EXPECT_EQ(keep_results({(root_ / "more").string()}, to).written, std::vector<std::string>{first.written[0]});
   EXPECT_EQ(files(), 6);
+}
+
+TEST_F(ResultsTest, the_same_run_in_two_folders_is_kept_once_and_said) {
+  testing_support::FakeRun run;
+  testing_support::write_fake_run(root_ / "runs" / "a", run);
+  run.final_accuracy = 0.5;
+  testing_support::write_fake_run(root_ / "runs" / "b", run);
+  const KeptResults kept = keep_results({(root_ / "runs").string()}, (root_ / "kept").string());
+  EXPECT_EQ(kept.written.size(), 1u);
+  ASSERT_FALSE(kept.notes.empty());
+  EXPECT_NE(kept.notes.back().find("runs/b: left out, another folder holds the same run"), std::string::npos);
+}
+
+TEST_F(ResultsTest, an_encoding_of_an_earlier_training_does_not_stay_beside_new_numbers) {
+  testing_support::FakeRun run;
+  testing_support::write_fake_run(root_ / "run", run);
+  const std::string to = (root_ / "kept").string();
+  const fs::path encoding = kept_encoding_file(keep_results({(root_ / "run").string()}, to).written.at(0));
+  testing_support::write_text(encoding, "of the first training");
+  keep_results({(root_ / "run").string()}, to);
+  EXPECT_TRUE(fs::exists(encoding)) << "it is still of this training";
+  run.final_accuracy = 0.5;
+  testing_support::write_fake_run(root_ / "run", run);
+  keep_results({(root_ / "run").string()}, to);
+  EXPECT_FALSE(fs::exists(encoding));
 }
 
 TEST_F(ResultsTest, a_file_under_its_name_of_version_1_is_replaced_when_it_is_of_the_same_run_only) {
