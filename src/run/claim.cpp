@@ -151,13 +151,16 @@ ClaimMethod claim_method(const fs::path& folder) {
   const auto [it, fresh] = known.try_emplace(fs::absolute(folder, ignored).string());
   if (!fresh) return it->second;
   try {
+    // A file without a name leaves nothing behind, even when the process is killed; not every file system has them.
     const fs::path probe = temporary_name(folder / "locks");
-    const Descriptor fd = open_path(probe, O_RDWR | O_CREAT | O_EXCL, 0666);
+    Descriptor fd = open_path(folder, O_RDWR | O_TMPFILE, 0666);
+    const bool nameless = fd.ok();
+    if (!nameless) fd = open_path(probe, O_RDWR | O_CREAT | O_EXCL, 0666);
     if (!fd.ok()) throw_system_error("cannot write into the folder", folder, errno);
     const int code = try_lock(fd, LOCK_EX);
     struct stat info {};
     const bool known_device = ::fstat(fd.get(), &info) == 0;
-    remove_name(probe);
+    if (!nameless) remove_name(probe);
     std::ifstream in("/proc/self/mountinfo");
     const std::string mounts((std::istreambuf_iterator<char>(in)), {});
     if (code != 0) {

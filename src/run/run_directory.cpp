@@ -370,8 +370,8 @@ void RunDirectory::write_summary(const Summary& summary) {
   begin(summary.steps, false);
   // Beside a checkpoint of a later step, one that could not be used, this end would look like an earlier one.
   if (summary.is_complete()) remove_old_checkpoints(summary.steps);
+  remove_live_state(path_);  // first: with a summary the run is over, whatever comes after it
   write_in_place([&] { write_summary_file(path_ / run_files::kSummary, complete); });
-  remove_live_state(path_);
 }
 
 void RunDirectory::tell_state(const TrainingState& state) {

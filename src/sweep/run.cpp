@@ -33,12 +33,15 @@ std::string as_argument(const fs::path& path) {
   return path.native().starts_with('-') ? "./" + path.string() : path.string();
 }
 
-// Of no use any more; where it cannot be removed it does no harm.
+// Of no use any more; where it cannot be removed it does no harm, but a second try is cheap.
 void discard(const fs::path& file) {
-  try {
-    remove_file(file);
-  } catch (const IoError&) {
-    return;
+  for (int tries = 0; tries < 2; ++tries) {
+    try {
+      remove_file(file);
+      return;
+    } catch (const IoError&) {
+      continue;
+    }
   }
 }
 
