@@ -10,6 +10,7 @@
 
 #include "io/compress.h"
 #include "tests/support/foreign_files.h"
+#include "tests/support/png_files.h"
 
 namespace locus::bombs {
 
@@ -178,6 +179,25 @@ inline std::string cifti_tags(std::uint64_t bytes) {
   return std::string(as_text(deflate_all(bytes_of(whole), DeflateFormat::kGzip)));
 }
 
+// Bytes of zeros in the format of MNIST, gzipped.
+inline std::string idx(const std::vector<std::uint32_t>& shape) {
+  std::string front("\0\0\x08", 3);
+  front += static_cast<char>(shape.size());
+  std::uint64_t bytes = 1;
+  for (const std::uint32_t n : shape) {
+    front += png_files::number(n);
+    bytes *= n;
+  }
+  return ZeroStream(front, front.size() + bytes).gzip();
+}
+
+// A black picture; its pixels, or a text beside them, unpack to `bytes`.
+inline std::string png(std::uint64_t width, std::uint64_t height, const char* type, const std::string& front,
+                       std::uint64_t bytes) {
+  return png_files::grey_front(width, height, 8) + png_files::chunk(type, front + ZeroStream("", bytes).zlib()) +
+         png_files::chunk("IEND", "");
+}
+
 inline std::string repeated(const std::string& part, std::uint64_t bytes) {
   std::string out;
   while (out.size() + part.size() <= bytes) out += part;
@@ -294,6 +314,31 @@ inline std::vector<Bomb> corpus() {
              front[540] = 0;  // no extension
              return ZeroStream(front, front.size() + 900'000'000).gzip();
            }),
+      text("zeros.idx.gz",
+           [] {
+             return idx({30000, 30000});
+           }),
+      text("middle.idx.gz",
+           [] {
+             return idx({200, 1000, 1000});
+           }),
+      text("zeros_below.idx.gz",
+           [] {
+             return idx({33000, 1000});
+           }),
+      text("pictures_below.idx.gz",
+           [] {
+             return idx({33000, 10, 100});
+           }),
+      text("lie.idx", [] { return std::string("\0\0\x08\x03\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 16); }),
+      text("axes.idx", [] { return std::string("\0\0\x08\xff", 4) + std::string(900'000, '\0'); }),
+      text("black.png", [] { return png(30000, 30000, "IDAT", "", 30001ULL * 30000); }),
+      text("middle.png", [] { return png(20000, 5000, "IDAT", "", 20001ULL * 5000); }),
+      text("black_below.png", [] { return png(4400, 4400, "IDAT", "", 4401ULL * 4400); }),
+      text("pixels_lie.png", [] { return png(10, 10, "IDAT", "", 900'000'000); }),
+      text("text.png", [] { return png(10, 10, "zTXt", std::string("x\0\0", 3), 900'000'000); }),
+      text("profile.png", [] { return png(10, 10, "iCCP", std::string("x\0\0", 3), 900'000'000); }),
+      text("chunks.png", [] { return png_files::grey_front(10, 10, 8) + repeated(png_files::chunk("abCd", ""), 900'000); }),
       text("commas.csv", [] { return repeated(",", 999'000); }),
       text("comma_rows.csv", [] { return repeated(",\n", 999'000); }),
       text("ones.csv", [] { return repeated("1\n", 999'000); }),
