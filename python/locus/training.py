@@ -66,22 +66,52 @@ def _classes_of(splits: List[Tuple[str, Any, Any]]) -> np.ndarray:
     return np.unique(np.concatenate([np.asarray(y).ravel() for _, _, y in splits]))
 
 
+def _titles(X: Any) -> Optional[List[str]]:
+    """Names of the columns of a frame."""
+    return [str(c) for c in X.columns] if hasattr(X, "columns") else None
+
+
+def _by_titles(X: Any, titles: Optional[List[str]], split: str) -> np.ndarray:
+    """X with the columns of a frame in the order of training's, which `titles` has."""
+    own = _titles(X)
+    if titles is None or own is None or own == titles:
+        return np.asarray(X)
+    if len(set(titles)) < len(titles) or sorted(own) != sorted(titles):
+        other = sorted(set(own) ^ set(titles)) or own
+        raise DataError("the columns are not those of training", where=split, got=", ".join(other[:6]))
+    return np.asarray(X)[:, [own.index(t) for t in titles]]
+
+
+def _check_rows(X: Any, y: Any, split: str) -> None:
+    """Rows that are named in both go together by name: in another order they would be mixed."""
+    if not hasattr(X, "columns") or not hasattr(y, "index") or callable(y.index) or X.index.equals(y.index):
+        return
+    if len(X.index) == len(y.index) and X.index.is_unique and X.index.isin(y.index).all():
+        raise DataError("the rows of X and y are the same in another order", where=split, hint="y = y.loc[X.index]")
+
+
 def _arrays(data: Data, task: str, tokens: Optional[Sequence[str]], coordinates: Optional[ArrayLike]) -> Dict[str, Any]:
     """What the engine is handed: splits with labels from 0, targets, or neither."""
     parts = dict(data) if isinstance(data, Mapping) else {"train": data}
     splits = []
+    titles = None
     for name in sorted(parts, key=lambda n: n != "train"):
         part = parts[name]
         X, y = part if isinstance(part, tuple) else (part, None)
-        splits.append((name, np.asarray(X), None if y is None else np.asarray(y)))
+        titles = _titles(X) if name == "train" else titles
+        _check_rows(X, y, name)
+        splits.append((name, _by_titles(X, titles, name), None if y is None else np.asarray(y)))
     given = [y is not None for _, _, y in splits]
     if any(given) and not all(given):
         raise DataError("some splits have targets and some have none", where="data")
     if task == "auto":
         task = "masked" if not any(given) else "regress" if splits[0][2].dtype.kind == "f" else "classify"
-    out: Dict[str, Any] = {"task": task, "classes": 0, "outputs": 0, "class_names": [], "names": [str(t) for t in tokens or []],
+    out: Dict[str, Any] = {"task": task, "classes": 0, "outputs": 0, "class_names": [], "names": [str(t) for t in tokens or titles or []],
                            "coordinates": None if coordinates is None else np.asarray(coordinates, dtype=float)}
     if task == "classify":
+        for name, _, y in splits:
+            if y.dtype.kind == "f" and np.isnan(y).any():
+                raise DataError("a class is missing", where=name, got=f"NaN in sample {int(np.isnan(y.ravel()).argmax())}")
         classes = _classes_of(splits)
         if len(classes) < 2:
             raise DataError("there is one class only: nothing can be told apart", where="data", got=str(classes))

@@ -218,3 +218,35 @@ def test_a_sweep_and_its_interruption(tmp_path):
     with pytest.raises(locus.ConfigError, match="did you mean movement"):
         locus.analyze(runs, "movment")
     json.dumps(runs[0].analysis("movement", table=False))
+
+
+def test_columns_of_frames_go_by_their_names(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    X = pandas.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    y = pandas.Series(rng.integers(0, 2, size=60))
+    test, labels = X.iloc[:20], y.iloc[:20]
+    settings = {"stop.steps": 2, "model.width": 8, "model.layers": 1}
+
+    def losses(name, frame):
+        run = locus.train(settings, data={"train": (X, y), "test": (frame, labels)}, out=tmp_path / name)
+        assert run.model().shape["token_names"] == list("abcd")
+        return run.results["test.loss"]
+
+    assert losses("turned", test[["d", "b", "a", "c"]]) == losses("plain", test)
+    with pytest.raises(locus.DataError, match="not those of training"):
+        losses("other", test.rename(columns={"a": "e"}))
+    with pytest.raises(locus.DataError, match="another order"):
+        locus.train(settings, data=(X, y.iloc[::-1]), out=tmp_path / "rows")
+
+
+def test_what_is_missing_is_no_class_and_no_number(tmp_path):
+    X = np.random.default_rng(4).normal(size=(40, 3))
+    y = np.arange(40) % 2 * 1.0
+    run = locus.train({"stop.steps": 2, "model.width": 8, "model.layers": 1}, data=(X, y), task="classify", out=tmp_path / "run")
+    for bad in (np.nan, np.inf, 1e300):
+        with pytest.raises(locus.DataError, match="sample 2, token 1"):
+            run.model().predict(np.where(np.arange(120).reshape(40, 3) == 7, bad, X))
+    y[5] = np.nan
+    with pytest.raises(locus.DataError, match="a class is missing"):
+        locus.train(data=(X, y), task="classify", out=tmp_path / "other")
