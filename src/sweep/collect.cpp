@@ -52,9 +52,11 @@ Collection collect_results(const SweepFolder& folder, bool afresh, double wait_s
   const Clock::time_point start = Clock::now();
   std::error_code code;
   fs::rename(wish, begun, code);
+  if (code && is_there(wish)) fs::rename(wish, begun, code);
   if (code && !is_there(begun)) write_file_atomic(begun, std::string_view{});
   out.written = write_results(folder, afresh);
-  fs::remove(begun, code);
+  // One that stays has the next process gather once more; a second try is cheap.
+  if (!fs::remove(begun, code) && code) fs::remove(begun, code);
   out.seconds = since(start);
   return out;
 }
