@@ -21,7 +21,7 @@ declare -A LOCUS_PACKAGES=(
   [mpi]="openmpi-bin libopenmpi-dev"
   [python]="python3-dev python3-venv python3-pip python3-setuptools python3-wheel pybind11-dev python3-numpy python3-pandas
             python3-sklearn python3-matplotlib"
-  [python-tests]="python3-pytest python3-nbclient python3-nbformat python3-ipykernel python3-torch libopenblas0-pthread"
+  [python-tests]="mypy python3-pytest python3-nbclient python3-nbformat python3-ipykernel python3-torch libopenblas0-pthread"
   [shells]="fish zsh"
   [pictures]="librsvg2-bin fonts-dejavu-core"
   [browser]="chromium nodejs npm fonts-dejavu-core"

@@ -7,6 +7,7 @@
 
 #include "analyze/analysis_run.h"
 #include "cli/environment.h"
+#include "config/identity.h"
 #include "convert.h"
 #include "core/error.h"
 #include "data/datasets.h"
@@ -17,6 +18,7 @@
 #include "run/checkpoint.h"
 #include "run/data_folder.h"
 #include "stats/matrix_correlation.h"
+#include "train/optimizers.h"
 #include "train/step.h"
 
 namespace locus::python {
@@ -126,6 +128,18 @@ class Model {
   }
 
   py::dict parameters() const { return tensors(model_->params.data()); }
+
+  // Of a checkpoint: its step, and what the optimiser keeps for each tensor ("moment1", ...).
+  py::tuple optimizer_states() const {
+    const LoadedCheckpoint c = read_checkpoint(run_.path / name(), config_identity(run_.config, run_.data_hash));
+    py::list states;
+    for (const Tensor* state = nullptr; (state = c.state.find(optimizer_state_name(states.size()))) != nullptr;) {
+      if (state->count() != static_cast<std::size_t>(s().layout.floats()))
+        throw IoError({.what = "the optimiser's state does not fit the model", .where = c.state.source});
+      states.append(tensors(state->as<float>().data()));
+    }
+    return py::make_tuple(c.step, states);
+  }
 
   py::dict shape() const {
     py::dict out;
@@ -255,6 +269,7 @@ void add_model(py::module_& m) {
       .def("evaluator_seconds", &Model::evaluator_seconds)
       .def("codes", &Model::codes)
       .def("parameters", &Model::parameters)
+      .def("optimizer_states", &Model::optimizer_states)
       .def("evaluate", &Model::evaluate_run, py::arg("splits"), py::arg("threads") = 0);
 }
 

@@ -8,7 +8,8 @@
 `LocusRegressor` and `LocusEncoder` are estimators for scikit-learn; `locus.pytorch` has the same model for PyTorch. Everything is
 computed by the same library as that of the command line.
 """
-from typing import TYPE_CHECKING, Any
+import importlib
+from typing import TYPE_CHECKING, Any, List
 
 from ._locus import build as _build
 from .errors import ConfigError, DataError, DivergenceError, Error, IoError, StopTraining
@@ -21,14 +22,21 @@ __all__ = ["ConfigError", "DataError", "DivergenceError", "Error", "IoError", "L
            "Model", "Run", "Runs", "StopTraining", "analyze", "config", "keys", "plot", "report", "sweep", "train"]
 
 if TYPE_CHECKING:
+    from . import pytorch
     from .estimators import LocusClassifier, LocusEncoder, LocusRegressor
 
 _ESTIMATORS = ("LocusClassifier", "LocusEncoder", "LocusRegressor")
+_MODULES = ("estimators", "pytorch")
 
 
 def __getattr__(name: str) -> Any:
-    """Estimators are imported when asked for: scikit-learn takes longer to import than everything else here."""
+    """What needs scikit-learn or PyTorch is imported when asked for: these take longer to import than everything else here."""
     if name in _ESTIMATORS:
-        from . import estimators
-        return getattr(estimators, name)
+        return getattr(importlib.import_module(".estimators", __name__), name)
+    if name in _MODULES:
+        return importlib.import_module("." + name, __name__)
     raise AttributeError(f"module 'locus' has no attribute {name!r}")
+
+
+def __dir__() -> List[str]:
+    return sorted([*globals(), *_ESTIMATORS, *_MODULES])

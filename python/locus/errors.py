@@ -1,4 +1,5 @@
 """Errors of Locus: what went wrong, where, what was got and expected, and a hint. The text is that of the command line."""
+from typing import Any, Tuple
 
 
 class Error(Exception):
@@ -8,7 +9,7 @@ class Error(Exception):
         super().__init__(text)
         self.what, self.where, self.got, self.expected, self.hint = what or text, where, got, expected, hint
 
-    def __reduce__(self):
+    def __reduce__(self) -> Tuple[Any, ...]:
         return type(self), (self.args[0], self.what, self.where, self.got, self.expected, self.hint)
 
 

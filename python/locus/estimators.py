@@ -34,7 +34,7 @@ class _LocusEstimator(BaseEstimator):
 
     def __init__(self, sigma: Union[float, str] = 0.1, encoding: str = "learned", layers: int = 2, width: int = 32, heads: int = 2,
                  epochs: int = 30, batch_size: int = 32, learning_rate: float = 2e-3, weight_decay: float = 0.0,
-                 settings: Optional[Dict[str, Any]] = None, random_state: Any = 0, threads: int = 1, out: Optional[str] = None):
+                 settings: Optional[Dict[str, Any]] = None, random_state: Any = 0, threads: int = 1, out: Optional[str] = None) -> None:
         self.sigma = sigma
         self.encoding = encoding
         self.layers = layers
@@ -73,7 +73,7 @@ class _LocusEstimator(BaseEstimator):
 
     def _train(self, X: NDArray[Any], y: Optional[NDArray[Any]], sigma: float, seed: int, out: Optional[str]) -> Dict[str, bytes]:
         scratch = tempfile.mkdtemp(prefix="locus-") if out is None else None
-        folder = os.path.join(scratch, "run") if scratch else os.fspath(out)
+        folder = os.path.join(scratch, "run") if scratch else os.fspath(out or "")
         try:
             train(self._configuration(sigma, len(X), seed), data={"train": (X, y)}, task=self._task, out=folder,
                   threads=self.threads, baselines=False)
@@ -95,7 +95,7 @@ class _LocusEstimator(BaseEstimator):
     def _scaled(self, X: NDArray[Any]) -> NDArray[np.float32]:
         return np.ascontiguousarray((X - self.mean_) / self.scale_, dtype=np.float32)
 
-    def _chosen_sigma(self, X: NDArray[Any], y: Optional[NDArray[Any]], seed: int) -> float:
+    def _chosen_sigma(self, X: NDArray[Any], y: Any, seed: int) -> float:
         """With "auto" the one with the least error on a fifth of the samples that the others are trained without."""
         if self.sigma != "auto":
             return float(self.sigma)
@@ -113,9 +113,9 @@ class _LocusEstimator(BaseEstimator):
             self._files = self._train(X[~held], None if y is None else y[~held], sigma, seed, None)
             self._load()
             self.sigma_errors_[sigma] = self._error(X[held], None if y is None else y[held], known)
-        return min(self.sigma_errors_, key=self.sigma_errors_.get)
+        return min(self.sigma_errors_, key=lambda sigma: self.sigma_errors_[sigma])
 
-    def _error(self, X, y, known) -> float:
+    def _error(self, X: NDArray[Any], y: Any, known: Any) -> float:
         raise NotImplementedError
 
     def _load(self) -> None:
@@ -131,8 +131,12 @@ class _LocusEstimator(BaseEstimator):
 
     def _outputs(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)
-        X = self._validate_data(X, reset=False, dtype=np.float64)
-        return self._engine.outputs(self._scaled(X), threads=self.threads).astype(np.float64)
+        return self._engine.outputs(self._scaled(self._checked(X)), threads=self.threads).astype(np.float64)
+
+    def _checked(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Rows with the columns of the training data; an error that says what is wrong with them."""
+        rows: NDArray[np.float64] = self._validate_data(X, reset=False, dtype=np.float64)
+        return rows
 
     @property
     def positions_(self) -> NDArray[np.float64]:
@@ -183,12 +187,12 @@ class LocusClassifier(ClassifierMixin, _LocusEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "LocusClassifier":
         """Trains; y holds classes of any names."""
-        X, y = self._validate_data(X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self.classes_, labels = np.unique(y, return_inverse=True)
+        rows, names = self._validate_data(X, y, dtype=np.float64)
+        check_classification_targets(names)
+        self.classes_, labels = np.unique(names, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("LocusClassifier needs samples of at least 2 classes; the data has one class only")
-        self._fit(X, labels)
+        self._fit(rows, labels)
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -200,7 +204,7 @@ class LocusClassifier(ClassifierMixin, _LocusEstimator):
         best = self._outputs(X).argmax(axis=1)
         return self.classes_[best]
 
-    def _error(self, X, y, known) -> float:
+    def _error(self, X: NDArray[Any], y: Any, known: Any) -> float:
         p = _softmax(self._engine.outputs(X, threads=self.threads).astype(np.float64))
         return float(-np.log(np.maximum(p[np.arange(len(y)), np.searchsorted(known, y)], 1e-12)).mean())
 
@@ -216,14 +220,14 @@ class LocusRegressor(RegressorMixin, _LocusEstimator):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "LocusRegressor":
         """Trains; y is (samples,) or (samples, outputs)."""
-        X, y = self._validate_data(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
-        y = np.asarray(y, dtype=np.float64)
-        self._one_output = y.ndim == 1
-        y = y.reshape(len(X), -1)
-        self.target_mean_ = y.mean(axis=0)
-        spread = y.std(axis=0)
+        rows, targets = self._validate_data(X, y, dtype=np.float64, multi_output=True, y_numeric=True)
+        targets = np.asarray(targets, dtype=np.float64)
+        self._one_output = targets.ndim == 1
+        targets = targets.reshape(len(rows), -1)
+        self.target_mean_ = targets.mean(axis=0)
+        spread = targets.std(axis=0)
         self.target_scale_ = np.where(spread > 0, spread, 1.0)
-        self._fit(X, (y - self.target_mean_) / self.target_scale_)
+        self._fit(rows, (targets - self.target_mean_) / self.target_scale_)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -231,7 +235,7 @@ class LocusRegressor(RegressorMixin, _LocusEstimator):
         out = self._outputs(X) * self.target_scale_ + self.target_mean_
         return out[:, 0] if self._one_output else out
 
-    def _error(self, X, y, known) -> float:
+    def _error(self, X: NDArray[Any], y: Any, known: Any) -> float:
         return float(np.square(self._engine.outputs(X, threads=self.threads) - y).mean())
 
     def _more_tags(self) -> Dict[str, Any]:
@@ -251,7 +255,7 @@ class LocusEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _LocusEsti
     def __init__(self, sigma: Union[float, str] = 0.1, encoding: str = "learned", layers: int = 2, width: int = 32, heads: int = 2,
                  epochs: int = 30, batch_size: int = 32, learning_rate: float = 2e-3, weight_decay: float = 0.0,
                  mask_ratio: float = 0.5, settings: Optional[Dict[str, Any]] = None, random_state: Any = 0, threads: int = 1,
-                 out: Optional[str] = None):
+                 out: Optional[str] = None) -> None:
         super().__init__(sigma, encoding, layers, width, heads, epochs, batch_size, learning_rate, weight_decay, settings,
                          random_state, threads, out)
         self.mask_ratio = mask_ratio
@@ -261,33 +265,32 @@ class LocusEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _LocusEsti
 
     def fit(self, X: ArrayLike, y: Any = None) -> "LocusEncoder":
         """Trains on rows of X; y is not used."""
-        X = self._validate_data(X, dtype=np.float64, ensure_min_features=2)
+        rows = self._validate_data(X, dtype=np.float64, ensure_min_features=2)
         self._n_features_out = self.width
-        self._fit(X, None)
+        self._fit(rows, None)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
         """(samples, width): the mean over tokens of the last layer's output, nothing hidden."""
         check_is_fitted(self)
-        X = self._scaled(self._validate_data(X, reset=False, dtype=np.float64))
+        rows = self._scaled(self._checked(X))
         name = f"blocks.{self._engine.shape['layers'] - 1}.output" if self._engine.shape["layers"] else "embed"
-        hidden = self._engine.hidden(X, np.zeros(X.shape, dtype=bool), names=[name])[name]
+        hidden = self._engine.hidden(rows, np.zeros(rows.shape, dtype=bool), names=[name])[name]
         return hidden.mean(axis=1, dtype=np.float64)
 
     def reconstruct(self, X: ArrayLike, masked: ArrayLike) -> NDArray[np.float64]:
         """X with the entries where `masked` is true predicted from the others."""
         check_is_fitted(self)
-        X = self._validate_data(X, reset=False, dtype=np.float64)
-        masked = np.asarray(masked, dtype=bool)
-        filled = self._engine.predict(self._scaled(X), masked, threads=self.threads) * self.scale_ + self.mean_
-        return np.where(masked, filled, X)
+        rows, hidden = self._checked(X), np.asarray(masked, dtype=bool)
+        filled = self._engine.predict(self._scaled(rows), hidden, threads=self.threads) * self.scale_ + self.mean_
+        return np.where(hidden, filled, rows)
 
     def score(self, X: ArrayLike, y: Any = None) -> float:
         """Minus the mean squared error of hidden columns, in units of their deviation; the same columns are hidden each time."""
         check_is_fitted(self)
-        return -self._error(self._scaled(self._validate_data(X, reset=False, dtype=np.float64)), None, None)
+        return -self._error(self._scaled(self._checked(X)), None, None)
 
-    def _error(self, X, y, known) -> float:
+    def _error(self, X: NDArray[Any], y: Any, known: Any) -> float:
         masked = np.random.RandomState(12345).rand(*X.shape).argsort(axis=1) < max(1, round(self.mask_ratio * X.shape[1]))
         out = self._engine.outputs(X, masked, threads=self.threads)[:, 0]
         return float(np.square(out - X[masked]).mean())

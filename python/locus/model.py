@@ -58,17 +58,20 @@ class Model:
     def attention(self, X: ArrayLike, masked: Optional[ArrayLike] = None,
                   read_token: Optional[ArrayLike] = None) -> NDArray[np.float32]:
         """Attention weights: (samples, layers, heads, queries, keys). A single sample may be given without its first axis."""
-        X, single = self._batched(X)
-        out = self._engine.attention(X, _batched_like(_flags(masked), single), _batched_like(_integers(read_token), single))
+        rows, single = self._batched(X)
+        out = self._engine.attention(rows, *_batched_like(single, masked, read_token))
         return out[0] if single else out
 
     def hidden(self, X: ArrayLike, masked: Optional[ArrayLike] = None, read_token: Optional[ArrayLike] = None,
                names: Sequence[str] = ()) -> Dict[str, NDArray[np.float32]]:
         """Inner values by name, all or those of `names`: "embed", "blocks.0.input" (positions added), "blocks.0.attn.q",
-        "blocks.0.mid", "blocks.0.output", ... as (samples, tokens, channels). A CLS token comes last."""
-        X, single = self._batched(X)
-        return self._engine.hidden(X, _batched_like(_flags(masked), single), _batched_like(_integers(read_token), single),
-                                   list(names))
+        "blocks.0.mid", "blocks.0.output", ... as (samples, tokens, channels). A CLS token comes last. A single sample may be given
+        without its first axis; its values have none either."""
+        rows, single = self._batched(X)
+        out = self._engine.hidden(rows, *_batched_like(single, masked, read_token), list(names))
+        # Values of the tokens that are read alone (two axes) have a row for each, not for each sample.
+        of_samples = self.shape["readout"] not in ("masked", "every")
+        return {name: a[0] if a.ndim == 3 or of_samples else a for name, a in out.items()} if single else out
 
     def gradients(self, X: ArrayLike, y: Optional[ArrayLike] = None, masked: Optional[ArrayLike] = None,
                   read_token: Optional[ArrayLike] = None, threads: int = 0) -> Tuple[float, Dict[str, NDArray[np.float32]]]:
@@ -88,7 +91,7 @@ class Model:
         """Measures on the run's own data, as `locus eval` gives them."""
         return self._engine.evaluate(list(splits), threads)
 
-    def _batched(self, X: ArrayLike):
+    def _batched(self, X: ArrayLike) -> Tuple[NDArray[Any], bool]:
         array = np.asarray(X)
         single = array.ndim == (1 if self.shape["ids"] or self.shape["features"] == 1 else 2)
         return (array[None] if single else array), single
@@ -98,13 +101,17 @@ class Model:
         return f"<locus.Model {self.name}: {s['tokens']} tokens, {s['layers']} layers, {s['outputs']} outputs>"
 
 
-def _flags(masked: Optional[ArrayLike]):
+def _flags(masked: Optional[ArrayLike]) -> Optional[NDArray[np.bool_]]:
     return None if masked is None else np.asarray(masked, dtype=bool)
 
 
-def _integers(values: Optional[ArrayLike]):
+def _integers(values: Optional[ArrayLike]) -> Optional[NDArray[np.int32]]:
     return None if values is None else np.asarray(values, dtype=np.int32)
 
 
-def _batched_like(array, single: bool):
-    return array if array is None or not single else np.atleast_1d(array)[None] if array.ndim else array[None]
+def _batched_like(single: bool, masked: Optional[ArrayLike], read_token: Optional[ArrayLike]) \
+        -> Tuple[Optional[NDArray[np.bool_]], Optional[NDArray[np.int32]]]:
+    """Flags and read tokens with the axis of samples that X was given."""
+    flags, tokens = _flags(masked), _integers(read_token)
+    return (flags[None] if single and flags is not None else flags,
+            tokens.reshape(-1) if single and tokens is not None else tokens)

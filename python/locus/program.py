@@ -5,7 +5,7 @@ from typing import NoReturn
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 BINARY = os.path.join(PACKAGE, "bin", "locus")
-SHARE = os.path.join(PACKAGE, "share")
+SHARE = os.path.join(PACKAGE, "share", "locus")  # where the program looks, too
 
 
 def main() -> NoReturn:

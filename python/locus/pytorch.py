@@ -4,6 +4,7 @@
     trainer = locus.pytorch.Trainer(model, run.config)
     for batch in ...: trainer.step(inputs, wanted)    # the run's optimiser, schedule and clipping
     locus.pytorch.save(model, "runs/a", "pytorch")    # locus eval runs/a --model pytorch
+    trainer = locus.pytorch.resume("runs/a")          # instead: from the newest checkpoint, with the optimiser's state
 
 The model is that of locus/reference.py, which follows docs/model.md; it gives the engine's outputs for every encoding.
 """
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from . import _locus, reference
+from .errors import DataError
 from .runs import Run
 from .training import assignments
 
@@ -81,7 +83,7 @@ def load(run: Union[str, "os.PathLike[str]", Run], model: str = "final", slice_l
         folder = os.path.join(folder, model)
     loaded = reference.from_checkpoint(folder, slice_last_layer)
     loaded.__class__ = Module
-    return loaded
+    return loaded  # type: ignore[return-value]
 
 
 def save(model: reference.LocusEncoder, run: Union[str, "os.PathLike[str]", Run], name: str = "pytorch") -> str:
@@ -102,7 +104,8 @@ def save(model: reference.LocusEncoder, run: Union[str, "os.PathLike[str]", Run]
 
 
 class Trainer:
-    """Steps as the engine takes them: the same optimiser, learning rates and decay by tensor, schedule and clipping."""
+    """Steps as the engine takes them: the same optimiser, learning rates and decay by tensor, schedule and clipping. `steps` counts
+    them; the schedule goes by it."""
 
     def __init__(self, model: reference.LocusEncoder, config: Mapping[str, Any]) -> None:
         self.model, self.optim, self.steps = model, dict(config["optim"]), 0
@@ -132,3 +135,22 @@ class Trainer:
         self.optimizer.step()
         self.steps += 1
         return float(loss.detach())
+
+
+def resume(run: Union[str, "os.PathLike[str]", Run]) -> Trainer:
+    """A trainer that goes on from the newest checkpoint of a run: its weights (`trainer.model`), step and optimiser state."""
+    run = (run if isinstance(run, Run) else Run(run)).reload()
+    newest = max((name for name in run.models if name.startswith("checkpoints/")), default=None)
+    if newest is None:
+        raise DataError(f"{run.path}: the run has no checkpoint to go on from", "the run has no checkpoint to go on from", run.path,
+                        hint="locus.pytorch.load begins with the weights alone")
+    trainer = Trainer(load(run, newest), run.config)
+    trainer.steps, states = run.model(newest)._engine.optimizer_states()
+    names = ("momentum_buffer",) if trainer.optim["kind"] == "sgd" else ("exp_avg", "exp_avg_sq")
+    for name, parameter in trainer.model.named_parameters():
+        if parameter.requires_grad:
+            state: Dict[str, Any] = {key: torch.from_numpy(moment[name]) for key, moment in zip(names, states)}
+            if trainer.optim["kind"] != "sgd":
+                state["step"] = torch.tensor(float(trainer.steps))
+            trainer.optimizer.state[parameter] = state
+    return trainer

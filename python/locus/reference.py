@@ -550,9 +550,9 @@ class LocusEncoder(nn.Module):
         """The tokens read: (n,), (B, n), or None for all. Unequal counts of masked tokens are padded with token 0."""
         readout = self.config.readout
         if readout == "token":
-            return torch.tensor([self.config.readout_token % x.shape[1]])
+            return torch.tensor([self.config.readout_token % x.shape[1]], device=x.device)
         if readout == "cls":
-            return torch.tensor([x.shape[1] - 1])
+            return torch.tensor([x.shape[1] - 1], device=x.device)
         if readout == "given":
             return read_token.view(-1, 1) % x.shape[1]
         if readout == "masked":

@@ -3,7 +3,7 @@ import csv
 import html
 import json
 import os
-from typing import Any, Dict, Iterator, List, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Sequence, Union, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,15 @@ from . import _locus
 from .errors import DataError, Error
 from .model import Model
 
+if TYPE_CHECKING:
+    from pandas import DataFrame as Frame
+else:
+    Frame = Any  # a dictionary of arrays where pandas is missing
+
 PathLike = Union[str, "os.PathLike[str]"]
 
 
-def frame(columns: Dict[str, Any]):
+def frame(columns: Dict[str, Any]) -> Frame:
     """A pandas DataFrame of columns; a dictionary of NumPy arrays where pandas is missing."""
     try:
         import pandas
@@ -24,14 +29,14 @@ def frame(columns: Dict[str, Any]):
     return pandas.DataFrame(columns)
 
 
-def read_csv(path: str):
+def read_csv(path: str) -> Frame:
     """A CSV file as a frame. Columns of numbers become numbers."""
     try:
         import pandas
     except ImportError:
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))
-        columns = {name: [row[i] for row in rows[1:]] for i, name in enumerate(rows[0])}
+        columns: Dict[str, List[Any]] = {name: [row[i] for row in rows[1:]] for i, name in enumerate(rows[0])}
         for name, values in columns.items():
             try:
                 columns[name] = [float(v) for v in values]
@@ -59,7 +64,7 @@ class Run:
         """The whole configuration, nested: `run.config["pe"]["sigma"]`."""
         return self._configuration().values()
 
-    def _configuration(self):
+    def _configuration(self) -> _locus.Config:
         config = self._record["config"]
         if config is None:
             raise DataError(f"{self.path}: the run has no readable configuration: {'; '.join(self.problems)}",
@@ -87,12 +92,12 @@ class Run:
         return dict(self._record["state"]["measures"])
 
     @property
-    def metrics(self):
+    def metrics(self) -> Frame:
         """One row for each evaluation: epoch, step, seconds, lr, grad_norm and every measure."""
         return frame(self._record["metrics"])
 
     @property
-    def predictions(self):
+    def predictions(self) -> Frame:
         """predictions.csv: a row for each example (classification) or token (hidden tokens)."""
         return read_csv(os.path.join(self.path, "predictions.csv"))
 
@@ -132,7 +137,7 @@ class Run:
         folder = os.path.join(self.path, "analysis")
         return sorted(f[:-5] for f in os.listdir(folder) if f.endswith(".json")) if os.path.isdir(folder) else []
 
-    def analysis(self, name: str, table: bool = True):
+    def analysis(self, name: str, table: bool = True) -> Any:
         """The table of an analysis as a frame; all of its result as a dictionary with `table=False`. A result that is not of the
         model in the folder is an error."""
         result = _locus.read_analysis(self.path, name)
@@ -167,19 +172,25 @@ class Runs(Sequence[Run]):
     def __len__(self) -> int:
         return len(self._runs)
 
-    def __getitem__(self, index):
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> List[Run]: ...
+
+    def __getitem__(self, index: Union[int, slice]) -> Union[Run, List[Run]]:
         return self._runs[index]
 
     def __iter__(self) -> Iterator[Run]:
         return iter(self._runs)
 
-    def frame(self):
+    def frame(self) -> Frame:
         """A row for each run: its folder, status, the keys in which the runs differ, and its last measures."""
         flat = [_flat(run.config) if not run.problems else {} for run in self._runs]
         keys = sorted({k for f in flat for k in f})
         differing = [k for k in keys if len({repr(f.get(k)) for f in flat}) > 1]
         measures = sorted({m for run in self._runs for m in run.results})
-        columns: Dict[str, list] = {"run": [run.path for run in self._runs], "status": [run.status for run in self._runs]}
+        columns: Dict[str, List[Any]] = {"run": [run.path for run in self._runs], "status": [run.status for run in self._runs]}
         columns.update({k: [f.get(k) for f in flat] for k in differing})
         columns.update({m: [run.results.get(m, float("nan")) for run in self._runs] for m in measures})
         return frame(columns)

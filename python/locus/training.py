@@ -3,19 +3,20 @@ import os
 import signal
 import subprocess
 import tempfile
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import _locus
 from .errors import ConfigError, DataError, Error, StopTraining
 from .program import BINARY, config_file
-from .runs import PathLike, Run, Runs, frame
+from .runs import Frame, PathLike, Run, Runs, frame
 
 Settings = Union[Mapping[str, Any], Sequence[str], None]
 ConfigLike = Union[PathLike, Mapping[str, Any], None]
 Callback = Callable[[Dict[str, Any]], Any]
+RunsLike = Union[PathLike, Run, Runs, Sequence[Any]]
 Data = Union[ArrayLike, Tuple[ArrayLike, ArrayLike], Mapping[str, Any]]
 
 
@@ -42,13 +43,13 @@ def assignments(settings: Settings, prefix: str = "") -> List[str]:
     return out
 
 
-def config(source: ConfigLike = None, settings: Settings = None):
+def config(source: ConfigLike = None, settings: Settings = None) -> _locus.Config:
     """A configuration: a TOML file (one that comes with the package may be named as "configs/lst/default.toml") or a mapping, with
     `settings` over it. It has `values()` and `toml()`; every mistake is a ConfigError that names the nearest key."""
     return _configuration(source, settings, [])
 
 
-def _configuration(source: ConfigLike, settings: Settings, first: List[str], check: bool = True):
+def _configuration(source: ConfigLike, settings: Settings, first: List[str], check: bool = True) -> _locus.Config:
     if isinstance(source, _locus.Config):
         raise ConfigError("a configuration that is already made takes no settings: give them to config()")
     path = "" if source is None or isinstance(source, Mapping) else config_file(os.fspath(source))
@@ -56,13 +57,13 @@ def _configuration(source: ConfigLike, settings: Settings, first: List[str], che
     return _locus.Config(path, first + given + assignments(settings), check)
 
 
-def keys():
+def keys() -> Frame:
     """Every key of a configuration with its type, default and meaning."""
     rows = _locus.keys()
     return frame({name: [row[name] for row in rows] for name in ("key", "type", "default", "help")})
 
 
-def _classes_of(splits: List[Tuple[str, Any, Any]]) -> np.ndarray:
+def _classes_of(splits: List[Tuple[str, Any, Any]]) -> NDArray[Any]:
     return np.unique(np.concatenate([np.asarray(y).ravel() for _, _, y in splits]))
 
 
@@ -93,8 +94,8 @@ def _check_rows(X: Any, y: Any, split: str) -> None:
 def _arrays(data: Data, task: str, tokens: Optional[Sequence[str]], coordinates: Optional[ArrayLike]) -> Dict[str, Any]:
     """What the engine is handed: splits with labels from 0, targets, or neither."""
     parts = dict(data) if isinstance(data, Mapping) else {"train": data}
-    splits = []
-    titles = None
+    splits: List[Tuple[str, Any, Any]] = []
+    titles: Any = None
     for name in sorted(parts, key=lambda n: n != "train"):
         part = parts[name]
         X, y = part if isinstance(part, tuple) else (part, None)
@@ -223,7 +224,7 @@ def _run_program(command: List[str], verbose: bool) -> None:
         raise (ConfigError if child.returncode == 2 else Error)(text)
 
 
-def _folders(runs: Union[PathLike, Run, Runs, Sequence[Any]]) -> List[str]:
+def _folders(runs: RunsLike) -> List[str]:
     if isinstance(runs, Run):
         return [runs.path]
     if isinstance(runs, Runs):
@@ -233,20 +234,28 @@ def _folders(runs: Union[PathLike, Run, Runs, Sequence[Any]]) -> List[str]:
     return [folder for r in runs for folder in _folders(r)]
 
 
-def analyze(runs: Union[PathLike, Run, Runs, Sequence[Any]], *only: str, settings: Settings = None, force: bool = False,
-            threads: int = 0):
+def analyze(runs: RunsLike, *only: str, settings: Settings = None, force: bool = False,
+            threads: int = 0) -> Frame:
     """Analyses runs as `locus analyze` does: a row for each, with its state (computed, cached, not available) and why."""
     rows = _locus.analyze(_folders(runs), list(only), assignments(settings), force, threads)
     names = ("run", "analysis", "state", "seconds", "message", "file")
     return frame({name: [row[name] for row in rows] for name in names})
 
 
-def report(runs: Union[PathLike, Run, Runs, Sequence[Any]], out: PathLike = "report.html", title: str = "") -> str:
+def report(runs: RunsLike, out: PathLike = "report.html", title: str = "") -> str:
     """Writes one self-contained page about runs, with every figure beside it; returns its path."""
     return _locus.report(_folders(runs), os.fspath(out), title)["page"]
 
 
-def plot(name: Optional[str] = None, runs: Union[PathLike, Run, Runs, Sequence[Any]] = (), **choices: Any):
+@overload
+def plot() -> Frame: ...
+
+
+@overload
+def plot(name: str, runs: RunsLike, **choices: Any) -> str: ...
+
+
+def plot(name: Optional[str] = None, runs: RunsLike = (), **choices: Any) -> Union[Frame, str]:
     """A figure as SVG text; without a name the figures there are, with what they need."""
     if name is None:
         rows = _locus.figures()

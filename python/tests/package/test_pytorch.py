@@ -1,5 +1,6 @@
 """The PyTorch module against the engine: outputs, inner values, gradients and steps, for every encoding."""
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -93,6 +94,41 @@ def test_steps_are_the_engines(tmp_path, optim):
     assert max(np.abs(final[name] - start[name]).max() for name in final) > 1e-2, "something was learned"
     for name, value in final.items():
         assert np.abs(state[name].numpy() - value).max() < 1e-4, name
+
+
+@pytest.mark.parametrize("optim", [{"kind": "adamw", "weight_decay": 0.1, "schedule": "cosine", "schedule_steps": 6},
+                                   {"kind": "adam"}, {"kind": "sgd", "momentum": 0.9}, {"kind": "sgd", "momentum": 0.0}],
+                         ids=["adamw", "adam", "momentum", "sgd"])
+def test_a_checkpoint_is_gone_on_from_as_the_engine_does(tmp_path, optim):
+    rng = np.random.RandomState(0)
+    X, y = rng.randn(40, 6).astype(np.float32), rng.randint(0, 3, 40)
+    settings = {"optim": {"lr": 0.01, **optim}, "train.batch": 40, "model.layers": 1, "model.width": 16}
+    run = locus.train(data=(X, y), settings={**settings, "stop.steps": 3}, out=tmp_path / "run")
+    trainer = pytorch.resume(run)
+    assert trainer.steps == 3
+    for _ in range(3):
+        trainer.step(torch.tensor(X).unsqueeze(-1), torch.tensor(y))
+    ours, start = trainer.model.state_dict(), run.model().parameters()
+    run = locus.train(data=(X, y), settings={**settings, "stop.steps": 6}, out=tmp_path / "run")
+    moved = 0.0
+    for name, value in run.model().parameters().items():
+        assert np.abs(ours[name].numpy() - value).max() < 1e-5, name
+        moved = max(moved, np.abs(value - start[name]).max())
+    assert moved > 1e-3
+    pytorch.save(trainer.model, run, "pytorch")
+    with pytest.raises(locus.DataError, match="no checkpoint"):
+        shutil.rmtree(tmp_path / "run" / "checkpoints")
+        pytorch.resume(run)
+
+
+def test_every_tensor_moves_to_another_device_with_the_model(run):
+    """Shapes alone, on the device `meta`: a tensor that stays behind is an error there as on a GPU."""
+    X, _ = puzzles()
+    model = pytorch.load(run).to("meta")
+    for sliced in (False, True):
+        model.slice_last_layer = sliced
+        out = model(torch.tensor(X, dtype=torch.long, device="meta"))
+        assert out.device.type == "meta" and out.shape == (12, 3)
 
 
 def test_hidden_tokens(tmp_path):

@@ -70,6 +70,9 @@ def test_predictions_are_those_of_eval_to_the_bit(run, program, tmp_path):
     X = np.array([[int(cell) - 1 for cell in line.split(",")[column]] for line in lines[1:]])
     assert np.array_equal(run.model().predict(X) + 1, exported)
     assert np.array_equal(run.model().predict(X), table["predicted"])
+    # The loss that eval prints is that of the outputs.
+    p = run.model().probabilities(X)[np.arange(len(X)), table["label"]]
+    assert -np.log(p).mean() == pytest.approx(printed["test.loss"], rel=1e-6)
 
 
 def test_outputs_do_not_depend_on_threads_batches_or_layout(run):
@@ -89,6 +92,7 @@ def test_attention_and_hidden_states(run):
     weights, inner = model.attention(X), model.hidden(X)
     assert weights.shape == (5, 2, 2, 9, 9) and np.allclose(weights.sum(axis=-1), 1, atol=1e-5)
     assert np.array_equal(model.attention(X[3]), weights[3])
+    assert all(np.array_equal(values, inner[name][3]) for name, values in model.hidden(X[3]).items())
     assert inner["blocks.1.output"].shape == (5, 9, 16)
     assert np.allclose(inner["blocks.0.input"] - inner["embed"], run.encoding(0), atol=1e-6)
     assert np.allclose(inner["head"], model.outputs(X), atol=1e-5)

@@ -143,6 +143,35 @@ def test_a_fork_after_training_trains_too(tmp_path):
     assert child.exitcode == 0
 
 
+def test_a_fork_while_another_thread_trains_neither_hangs_nor_disturbs(tmp_path):
+    alone = locus.train(TINY, out=tmp_path / "alone")
+    context, started = multiprocessing.get_context("fork"), threading.Event()
+    queue, ended = context.Queue(), []
+
+    def work():
+        try:
+            locus.train(TINY, {"stop.epochs": 1000000}, out=tmp_path / "long", threads=2, callbacks=watch)
+        except KeyError as error:
+            ended.append(error)
+
+    def watch(state):
+        started.set()
+        if ended:
+            raise ended[0]
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert started.wait(60)
+    child = context.Process(target=in_child, args=(str(tmp_path / "child"), queue))
+    child.start()
+    assert queue.get(timeout=120) == model_bytes(alone.path)
+    child.join(60)
+    ended.append(KeyError("enough"))
+    thread.join(60)
+    assert child.exitcode == 0 and not thread.is_alive() and len(ended) == 2
+    assert locus.Run(tmp_path / "long").status == "interrupted"
+
+
 def test_errors_have_the_text_of_the_command_line(tmp_path, program):
     (tmp_path / "empty.toml").write_text("", encoding="utf-8")
     printed = program("train", "empty.toml", "pe.sigm=1", "--out", "x", code=2)
