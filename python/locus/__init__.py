@@ -22,7 +22,6 @@ __all__ = ["ConfigError", "DataError", "DivergenceError", "Error", "IoError", "L
            "Model", "Run", "Runs", "StopTraining", "analyze", "config", "keys", "plot", "report", "sweep", "train"]
 
 if TYPE_CHECKING:
-    from . import pytorch
     from .estimators import LocusClassifier, LocusEncoder, LocusRegressor
 
 _ESTIMATORS = ("LocusClassifier", "LocusEncoder", "LocusRegressor")

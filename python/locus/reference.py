@@ -208,7 +208,7 @@ def t5_bucket(offset: int, buckets: int, max_distance: int) -> int:
 class PositionalEncoding(nn.Module):
     """Tensors of one encoding and its four places of action. Everything that depends on positions alone is cached."""
 
-    def __init__(self, config: ReferenceConfig):
+    def __init__(self, config: ReferenceConfig) -> None:
         super().__init__()
         self.config, self.kind = config, config.pe_kind
         self.positions = config.positions()
@@ -319,7 +319,7 @@ class PositionalEncoding(nn.Module):
 
 # ------------------------------------------------------------------------------------------------------------- the model
 class Attention(nn.Module):
-    def __init__(self, config: ReferenceConfig):
+    def __init__(self, config: ReferenceConfig) -> None:
         super().__init__()
         width = config.width
         self.config, self.heads, self.head_width = config, config.heads, width // config.heads
@@ -461,7 +461,7 @@ def take(x: Tensor, rows: Tensor) -> Tensor:
 
 
 class Block(nn.Module):
-    def __init__(self, config: ReferenceConfig, own_encoding: bool):
+    def __init__(self, config: ReferenceConfig, own_encoding: bool) -> None:
         super().__init__()
         self.config = config
         if own_encoding:
@@ -492,7 +492,7 @@ class Block(nn.Module):
 class LocusEncoder(nn.Module):
     """`slice_last_layer` computes the last block's queries, MLP and norms only for the tokens that are read."""
 
-    def __init__(self, config: ReferenceConfig, slice_last_layer: bool = False):
+    def __init__(self, config: ReferenceConfig, slice_last_layer: bool = False) -> None:
         super().__init__()
         self.config, self.slice_last_layer = config, slice_last_layer
         width, gain = config.width, config.embed_gain

@@ -90,6 +90,7 @@ def test_the_documentation_runs(tmp_path, monkeypatch):
     (tmp_path / "configs" / "lst").mkdir(parents=True)
     (tmp_path / "configs" / "lst" / "default.toml").write_text(locus.config(TINY).toml(), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(locus.estimators, "FEWEST_STEPS", 20)
     rng = np.random.RandomState(0)
     X = rng.randn(40, 6).astype(np.float32)
     names = {"locus": locus, "torch": torch, "GridSearchCV": GridSearchCV, "X": X, "y": (X[:, 0] > 0).astype(int)}

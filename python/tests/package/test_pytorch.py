@@ -23,6 +23,12 @@ def run(request, tmp_path_factory):
                        out=tmp_path_factory.mktemp("runs") / request.param)
 
 
+def without_key_bias(name, values):
+    """All but the bias of the keys: it adds the same to every logit of a query, so nothing depends on it, its gradient is 0 but for
+    rounding, and Adam divides that rounding by itself."""
+    return np.delete(values, np.s_[len(values) // 3: 2 * len(values) // 3]) if name.endswith("in_proj_bias") else values
+
+
 def test_every_encoding_is_here():
     keys = locus.keys()
     kind = list(keys["key"]).index("pe.kind")
@@ -67,8 +73,16 @@ def test_a_run_continued_in_pytorch_is_read_by_the_program(run, program):
     ids, labels = torch.tensor(X, dtype=torch.long), torch.tensor(y)
     model = pytorch.load(run)
     trainer = pytorch.Trainer(model, run.config)
-    losses = [trainer.step(ids, labels) for _ in range(30)]
-    assert losses[-1] < losses[0]
+    torch.manual_seed(0)  # the signs of eigenvectors are random in training
+
+    def loss():
+        with torch.no_grad():
+            return float(model.eval().loss(model(ids), labels))
+
+    before = loss()
+    for _ in range(30):
+        trainer.step(ids, labels)
+    assert loss() < before
     pytorch.save(model, run, "pytorch")
     with torch.no_grad():
         out = model.eval()(ids).numpy()
@@ -93,7 +107,9 @@ def test_steps_are_the_engines(tmp_path, optim):
     start = run.model("init").parameters()
     assert max(np.abs(final[name] - start[name]).max() for name in final) > 1e-2, "something was learned"
     for name, value in final.items():
-        assert np.abs(state[name].numpy() - value).max() < 1e-4, name
+        assert np.abs(without_key_bias(name, state[name].numpy() - value)).max() < 1e-4, name
+    with torch.no_grad():
+        assert np.abs(model.eval()(torch.tensor(X).unsqueeze(-1)).numpy() - run.model().outputs(X)).max() < 1e-4
 
 
 @pytest.mark.parametrize("optim", [{"kind": "adamw", "weight_decay": 0.1, "schedule": "cosine", "schedule_steps": 6},
@@ -112,7 +128,7 @@ def test_a_checkpoint_is_gone_on_from_as_the_engine_does(tmp_path, optim):
     run = locus.train(data=(X, y), settings={**settings, "stop.steps": 6}, out=tmp_path / "run")
     moved = 0.0
     for name, value in run.model().parameters().items():
-        assert np.abs(ours[name].numpy() - value).max() < 1e-5, name
+        assert np.abs(without_key_bias(name, ours[name].numpy() - value)).max() < 1e-5, name
         moved = max(moved, np.abs(value - start[name]).max())
     assert moved > 1e-3
     pytorch.save(trainer.model, run, "pytorch")
@@ -124,11 +140,8 @@ def test_a_checkpoint_is_gone_on_from_as_the_engine_does(tmp_path, optim):
 def test_every_tensor_moves_to_another_device_with_the_model(run):
     """Shapes alone, on the device `meta`: a tensor that stays behind is an error there as on a GPU."""
     X, _ = puzzles()
-    model = pytorch.load(run).to("meta")
-    for sliced in (False, True):
-        model.slice_last_layer = sliced
-        out = model(torch.tensor(X, dtype=torch.long, device="meta"))
-        assert out.device.type == "meta" and out.shape == (12, 3)
+    out = pytorch.load(run).to("meta")(torch.tensor(X, dtype=torch.long, device="meta"))
+    assert out.device.type == "meta" and out.shape == (12, 3)
 
 
 def test_hidden_tokens(tmp_path):
