@@ -21,6 +21,7 @@ from .runs import Run
 from .training import train
 
 AUTO_SIGMAS = (0.02, 0.1, 0.3, 1.0)  # what sigma="auto" tries
+POSITION_RATE = 5  # times the learning rate: positions start small and have few steps to grow
 FEWEST_STEPS = 400  # a small table is gone through so often
 FEWEST_AUTO = 10  # samples with which sigma="auto" can be judged
 
@@ -33,7 +34,7 @@ class _LocusEstimator(BaseEstimator):
     """What the three share: settings, scaling, training, and the model as bytes."""
 
     def __init__(self, sigma: Union[float, str] = 0.1, encoding: str = "learned", layers: int = 2, width: int = 32, heads: int = 2,
-                 epochs: int = 30, batch_size: int = 32, learning_rate: float = 2e-3, weight_decay: float = 0.0,
+                 epochs: int = 30, batch_size: int = 32, learning_rate: float = 5e-3, weight_decay: float = 0.0,
                  settings: Optional[Dict[str, Any]] = None, random_state: Any = 0, threads: int = 1, out: Optional[str] = None) -> None:
         self.sigma = sigma
         self.encoding = encoding
@@ -64,7 +65,8 @@ class _LocusEstimator(BaseEstimator):
         config = {"seed": seed, "model.layers": self.layers, "model.width": self.width, "model.heads": self.heads,
                   "model.readout": self._readout, "pe.kind": self.encoding, "pe.sigma": sigma, "optim.kind": "adamw",
                   "optim.lr": self.learning_rate, "optim.weight_decay": self.weight_decay, "optim.schedule": "cosine",
-                  "optim.schedule_steps": steps, "optim.warmup_steps": min(20, steps // 10), "train.batch": self.batch_size,
+                  "optim.schedule_steps": steps, "optim.warmup_steps": min(20, steps // 10),
+                  "optim.group_lr": [f"*pe.*={POSITION_RATE}"], "train.batch": self.batch_size,
                   "stop.epochs": 0, "stop.steps": steps, "watch.eval_steps": max(1, steps // 10),
                   # An estimator that is kept in memory alone needs none.
                   "watch.checkpoint_every": 1 if self.out else 1_000_000_000}
@@ -253,7 +255,7 @@ class LocusEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _LocusEsti
     _task = "masked"
 
     def __init__(self, sigma: Union[float, str] = 0.1, encoding: str = "learned", layers: int = 2, width: int = 32, heads: int = 2,
-                 epochs: int = 30, batch_size: int = 32, learning_rate: float = 2e-3, weight_decay: float = 0.0,
+                 epochs: int = 30, batch_size: int = 32, learning_rate: float = 5e-3, weight_decay: float = 0.0,
                  mask_ratio: float = 0.5, settings: Optional[Dict[str, Any]] = None, random_state: Any = 0, threads: int = 1,
                  out: Optional[str] = None) -> None:
         super().__init__(sigma, encoding, layers, width, heads, epochs, batch_size, learning_rate, weight_decay, settings,

@@ -179,9 +179,14 @@ def test_errors_have_the_text_of_the_command_line(tmp_path, program):
         locus.train(tmp_path / "empty.toml", {"pe.sigm": 1}, out=tmp_path / "x")
     assert printed.strip() == "error: " + str(caught.value)
     assert caught.value.hint == "did you mean pe.sigma?" and isinstance(caught.value, ValueError)
+    absent = tmp_path / "absent.toml"
+    printed = program("train", absent, "--out", "x", code=2)
+    with pytest.raises(locus.ConfigError) as caught:
+        locus.train(absent, out=tmp_path / "x")
+    assert printed.strip() == "error: " + str(caught.value)
     with pytest.raises(locus.IoError) as caught:
-        locus.train(tmp_path / "absent.toml", out=tmp_path / "x")
-    assert "absent.toml" in str(caught.value) and isinstance(caught.value, OSError)
+        locus.Run(tmp_path / "none")
+    assert "none" in str(caught.value) and isinstance(caught.value, OSError)
     assert not (tmp_path / "x").exists()
 
 
