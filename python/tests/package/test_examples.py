@@ -35,31 +35,37 @@ def test_notebooks_are_kept_without_outputs(name):
             assert cell["outputs"] == [] and cell["execution_count"] is None, name
 
 
+@pytest.fixture
+def kernel(tmp_path, monkeypatch):
+    """The name of a notebook kernel that is this interpreter: the default one may be another, without the package."""
+    folder = tmp_path / "kernels" / "here"
+    folder.mkdir(parents=True)
+    (folder / "kernel.json").write_text(json.dumps({"argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+                                                    "display_name": "here", "language": "python"}), encoding="utf-8")
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    return "here"
+
+
 @pytest.mark.parametrize("name", NOTEBOOKS)
-def test_notebooks_run(name, tmp_path):
+def test_notebooks_run(name, tmp_path, kernel):
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     book = nbformat.read(os.path.join(PYTHON, "notebooks", name), as_version=4)
-    kernel = tmp_path / "kernels" / "here"
-    kernel.mkdir(parents=True)
-    (kernel / "kernel.json").write_text(json.dumps({"argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
-                                                    "display_name": "here", "language": "python"}), encoding="utf-8")
-    os.environ["JUPYTER_PATH"] = str(tmp_path)
-    client = nbclient.NotebookClient(book, timeout=300, kernel_name="here", resources={"metadata": {"path": str(tmp_path)}})
+    client = nbclient.NotebookClient(book, timeout=300, kernel_name=kernel, resources={"metadata": {"path": str(tmp_path)}})
     client.execute()
     shown = json.dumps([cell.get("outputs", []) for cell in book.cells])
     assert "image/png" in shown or "<svg" in shown, "a figure was shown"
 
 
-def test_an_interrupted_cell_leaves_a_run_that_goes_on(tmp_path):
+def test_an_interrupted_cell_leaves_a_run_that_goes_on(tmp_path, kernel):
     """What the stop button of a notebook does: SIGINT to the kernel while a cell trains."""
     jupyter_client = pytest.importorskip("jupyter_client")
     pytest.importorskip("ipykernel")
     sys.path.insert(0, os.path.dirname(__file__))
     from conftest import TINY
     import locus
-    manager = jupyter_client.KernelManager(kernel_cmd=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"])
+    manager = jupyter_client.KernelManager(kernel_name=kernel)
     manager.start_kernel(cwd=str(tmp_path))
     client = manager.client()
     client.start_channels()
@@ -81,5 +87,5 @@ def test_an_interrupted_cell_leaves_a_run_that_goes_on(tmp_path):
         manager.shutdown_kernel(now=True)
     run = locus.Run(tmp_path / "run")
     assert run.status == "interrupted"
-    done = run.summary["epochs"]
+    done = run.state["epochs"]
     assert locus.train(TINY, {"stop.epochs": done + 1}, out=tmp_path / "run").status == "finished"
