@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
-
 #include "core/error.h"
 
 namespace locus::python {
@@ -48,21 +46,6 @@ Rows<std::int16_t> ids_of(const py::array& x) {
           {.what = "no such token", .where = "X", .got = std::to_string(v), .expected = "-1 (blank), 0, 1, ..."});
   }
   return Rows<std::int16_t>(x);
-}
-
-// A NaN would go through the model and come out as some class.
-void require_finite(const Inputs& in, const ModelShape& shape) {
-  for (std::int64_t at = 0; at < in.view.count * shape.tokens; ++at) {
-    if (in.view.masked != nullptr && in.view.masked[at] != 0) continue;
-    for (std::int64_t f = 0; f < shape.features; ++f) {
-      const float v = in.view.values[at * shape.features + f];
-      if (std::isfinite(v)) continue;
-      throw DataError({.what = "a value is NaN, Inf or too large for single precision",
-                       .where = "X",
-                       .got = fmt::format("{} in sample {}, token {}", v, at / shape.tokens, at % shape.tokens),
-                       .expected = "finite numbers, or a token that is hidden"});
-    }
-  }
 }
 
 }  // namespace
@@ -129,7 +112,6 @@ Inputs inputs_of(const ModelShape& shape, const py::array& x, const py::object& 
     in.view.masked = reinterpret_cast<const std::uint8_t*>(flags.data());
     in.masks = flags;
   }
-  if (!shape.ids) require_finite(in, shape);
   if (!read_token.is_none()) {
     const Rows<std::int32_t> tokens(read_token);
     if (tokens.ndim() != 1 || tokens.shape(0) != in.view.count)
