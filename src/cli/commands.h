@@ -106,6 +106,9 @@ struct FitOptions : CommonOptions {
 };
 int run_fit(const FitOptions& options, const std::string& command_line);
 
+// Threads of a rank shall not be held to one core.
+inline constexpr const char* kLauncher = "mpirun --bind-to none -n";
+
 struct SweepOptions : CommonOptions {
   std::string file;
   std::vector<std::string> overrides;
@@ -118,7 +121,9 @@ struct SweepOptions : CommonOptions {
   double max_hours = 0;
   std::vector<std::string> when;
   std::string isa;
-  std::string cells;  // a file with the hashes of those to run
+  int ranks = 1;         // of each cell
+  std::string launcher;  // in front of their number
+  std::string cells;     // a file with the hashes of those to run
   bool no_collect = false;
 };
 int run_sweep(const SweepOptions& options, const std::string& program, const std::string& command_line);
@@ -140,6 +145,7 @@ struct SubmitOptions : SweepOptions {
   double cell_seconds = 0;
   int warning_seconds = 120;
   std::vector<std::string> sbatch;
+  std::string tune;  // budget of `locus tune`; "": a sweep
 };
 int run_submit(const SubmitOptions& options);
 

@@ -343,6 +343,8 @@ void Program::sweep_options(CLI::App* c, SweepOptions& o) {
   c->add_option("--when", o.when, "Condition, such as pe.sigma:pe.kind=learned")->allow_extra_args(false);
   c->add_option("--retry", o.retry, "Further attempts of a failed cell")->check(CLI::Range(0, 100));
   c->add_option("--isa", o.isa, kIsa);
+  c->add_option("--ranks", o.ranks, "MPI ranks of each cell (default: 1, no MPI)")->check(CLI::Range(1, 65536));
+  c->add_option("--launcher", o.launcher, "Starts the ranks; their number follows")->default_val(kLauncher);
 }
 
 void Program::add_sweeps() {
@@ -420,6 +422,7 @@ void Program::add_cluster() {
       ->check(CLI::Range(1, 36000));
   c->add_option("--sbatch", submit_.sbatch, "A further option of sbatch, such as '--constraint=avx512'")
       ->allow_extra_args(false);
+  c->add_option("--tune", submit_.tune, "Search instead of a sweep: the budget of `locus tune`, such as 20m");
   c->add_flag("-n,--dry-run", submit_.dry_run, "Print the script and submit nothing");
   common(c, submit_);
   c->get_option("--threads")->description("Threads of each cell (default: 1)");

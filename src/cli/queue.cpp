@@ -7,6 +7,7 @@
 #include "cli/process.h"
 #include "core/error.h"
 #include "core/isa.h"
+#include "core/text.h"
 #include "run/claim.h"
 #include "run/files.h"
 
@@ -44,6 +45,19 @@ std::set<std::int64_t> sweeps_here(const SweepFolder& folder) {
     const bool here = owner && owner->boot == me.boot && owner->pid_namespace == me.pid_namespace && owner->job.empty();
     if (here && is_locked(it->path()) && !provably_dead(*owner, me, false)) out.insert(owner->pid);
   }
+  return out;
+}
+
+std::string counted(std::int64_t n, std::string_view what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
+std::vector<std::string> launcher_of(const SweepOptions& options) {
+  if (options.ranks <= 1) return {};
+  std::vector<std::string> out;
+  for (const std::string& word : split(options.launcher, ' ')) {
+    if (!word.empty()) out.push_back(word);
+  }
+  if (out.empty()) throw ConfigError({.what = "nothing to start ranks with", .where = "--launcher", .expected = kLauncher});
+  out.push_back(std::to_string(options.ranks));
   return out;
 }
 

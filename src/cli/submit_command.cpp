@@ -53,7 +53,8 @@ CellNeeds needs_of(const SubmitOptions& options, const SweepPlan& plan, const st
   if (needs.seconds <= 0 && measured > 0) needs.seconds = std::max(0.1, sum / static_cast<double>(measured));
   const std::atomic<int>& stop = install_stop_signals();
   const SweepCost cost = estimate_cells(plan, open, std::max(1, options.threads), stop);
-  if (needs.seconds <= 0 && cost.known) needs.seconds = cost.seconds / static_cast<double>(open.size());
+  // Measured in one process; ranks share the work (docs/scaling.md).
+  if (needs.seconds <= 0 && cost.known) needs.seconds = cost.seconds / static_cast<double>(open.size()) / options.ranks;
   needs.bytes = cost.peak_bytes;
   return needs;
 }
@@ -73,6 +74,9 @@ Packing packing_of(const SubmitOptions& options, std::size_t cells, const CellNe
     const auto seconds = slurm_seconds(options.time);
     if (!seconds) refuse_option("--time", options.time, "minutes, HH:MM:SS or D-HH:MM:SS");
     wish.limit_seconds = *seconds;
+    if (*seconds > 0 && static_cast<double>(options.warning_seconds) >= *seconds)
+      refuse_option("--warning", std::to_string(options.warning_seconds) + " s",
+                    fmt::format("less than the limit of a task, {:.0f} s: else it would be stopped at once", *seconds));
   }
   if (options.cells_per_task != "auto") {
     char* end = nullptr;
@@ -89,7 +93,8 @@ std::string memory_of(const SubmitOptions& options, const CellNeeds& needs) {
     return options.memory;
   }
   if (needs.bytes <= 0) return "";
-  const double bytes = (needs.bytes * kMemoryMargin + kMemoryBase) * options.jobs_per_task;
+  double bytes = (needs.bytes * kMemoryMargin + kMemoryBase) * options.jobs_per_task;
+  if (options.ranks > 1) bytes /= std::max(1, options.threads);  // of a core: ranks may be on several nodes
   return fmt::format("{:.0f}M", std::ceil(bytes / (1 << 20) / 16) * 16);
 }
 
@@ -99,7 +104,7 @@ BatchScript script_of(const SubmitOptions& options, const fs::path& job_folder, 
   b.folder = fs::absolute(options.out).lexically_normal().string();
   b.work = fs::current_path().string();
   b.name = "locus-" + fs::path(b.folder).filename().string();
-  b.sweep = {options.file};
+  b.sweep = {config_file(options.file)};
   b.sweep.insert(b.sweep.end(), options.overrides.begin(), options.overrides.end());
   for (const std::string& when : options.when) b.sweep.insert(b.sweep.end(), {"--when", when});
   if (options.retry > 0) b.sweep.insert(b.sweep.end(), {"--retry", std::to_string(options.retry)});
@@ -108,8 +113,11 @@ BatchScript script_of(const SubmitOptions& options, const fs::path& job_folder, 
   b.packing = packing_of(options, cells, needs);
   b.jobs = options.jobs_per_task;
   b.threads = std::max(1, options.threads);
+  b.ranks = options.ranks;
+  b.launcher = options.launcher;
   b.time = options.time;
   b.memory = memory_of(options, needs);
+  b.memory_per_core = options.ranks > 1 && options.memory.empty();
   b.partition = options.partition;
   b.account = options.account;
   b.at_once = options.at_once;
@@ -136,13 +144,14 @@ std::string submitted(const std::vector<std::string>& command) {
 
 std::string summary_text(const BatchScript& b, const CellNeeds& needs, std::size_t open, std::size_t all,
                          std::int64_t measured) {
-  std::string text = fmt::format("{} of {} cells to run, in {} tasks of at most {} cells, {} at once in a task", open, all,
-                                 b.packing.tasks, b.packing.cells_per_task, b.jobs);
+  std::string text = fmt::format("{} of {} to run, in {} of at most {}, {} at once", open, counted(all, "cell"),
+                                 counted(b.packing.tasks, "task"), counted(b.packing.cells_per_task, "cell"), b.jobs);
+  if (b.ranks > 1) text += fmt::format(", each on {} ranks of {}", b.ranks, counted(b.threads, "thread"));
   if (needs.seconds > 0)
     text += fmt::format("\na cell takes about {}{}, a task {}", human_seconds(needs.seconds),
                         measured > 0 ? fmt::format(" (mean of {} finished ones)", measured) : "",
                         human_seconds(b.packing.task_seconds));
-  if (!b.memory.empty()) text += fmt::format("\nmemory of a task: {}", b.memory);
+  if (!b.memory.empty()) text += fmt::format("\nmemory of a {}: {}", b.memory_per_core ? "core" : "task", b.memory);
   if (b.packing.needs_requeue)
     text += fmt::format("\na task is longer than its limit of {}: it will write checkpoints, queue itself again and go on",
                         b.time);
@@ -156,7 +165,7 @@ void refuse_second_submission(const SweepFolder& folder) {
     if (left == 0) continue;
     throw ConfigError({.what = "cells of this folder are in the queue already",
                        .where = folder.path().string(),
-                       .got = fmt::format("job {} with {} tasks left", job.array, left),
+                       .got = fmt::format("job {} with {} left", job.array, counted(left, "task")),
                        .hint = "`locus status` shows them; `locus cancel` takes them back; wait for them otherwise"});
   }
 }
@@ -164,14 +173,75 @@ void refuse_second_submission(const SweepFolder& folder) {
 void write_scripts(const BatchScript& script, const fs::path& folder) {
   ensure_writable_directory(folder);
   write_file_atomic(folder / "array.sh", array_script(script));
-  write_file_atomic(folder / "collect.sh", collect_script(script));
+  if (!script.searches()) write_file_atomic(folder / "collect.sh", collect_script(script));
+}
+
+// Writes the scripts and gives them to Slurm; the record is there before, so that nothing queued is unknown to the folder.
+void hand_over(JobRecord& job, const BatchScript& script) {
+  job.tasks = script.packing.tasks;
+  job.time = utc_now();
+  write_scripts(script, job.folder);
+  write_job(job);
+  job.array = submitted({"sbatch", "--parsable", (job.folder / "array.sh").string()});
+  write_job(job);
+  if (script.searches()) return;  // it gathers its own results
+  job.collect =
+      submitted({"sbatch", "--parsable", "--dependency=afterany:" + job.array, (job.folder / "collect.sh").string()});
+  write_job(job);
+}
+
+void tell_submission(const SubmitOptions& options, const JobRecord& job, const std::string& summary) {
+  const std::string script = (job.folder / "array.sh").string();
+  if (options.json) {
+    Json json;
+    json["array"] = job.array;
+    json["collect"] = job.collect;
+    json["tasks"] = job.tasks;
+    json["cells"] = job.cells.size();
+    json["script"] = script;
+    return print_line(json.dump(1));
+  }
+  print_line(summary);
+  print_line(fmt::format("job {} submitted{}; script: {}", job.array,
+                         job.collect.empty() ? "" : fmt::format(", and {} to gather the results", job.collect), script));
+  print_line(fmt::format("how it goes: locus status {}", options.out));
+}
+
+// A search decides by what its runs showed, so it is one task that trains several of them at once.
+int submit_search(const SubmitOptions& options) {
+  const SweepFolder folder(options.out);
+  if (!options.dry_run) refuse_second_submission(folder);
+  JobRecord job;
+  job.folder = next_job_folder(folder);
+  BatchScript script = script_of(options, job.folder, {}, 1);
+  script.budget = options.tune;
+  script.isa = sweep_isa(options);
+  const std::string summary = fmt::format("a search in one task, {} at once; the same command goes on with it",
+                                          counted(options.jobs_per_task, "run"));
+  if (options.dry_run) {
+    print_line(array_script(script));
+    message_line(summary);
+    return kExitDone;
+  }
+  hand_over(job, script);
+  tell_submission(options, job, summary);
+  return kExitDone;
+}
+
+void check_submission(const SubmitOptions& options) {
+  if (options.out.empty()) throw ConfigError({.what = "--out DIR is missing", .where = "locus submit"});
+  if (options.ranks > 1 && options.jobs_per_task > 1)
+    refuse_option("--jobs-per-task", std::to_string(options.jobs_per_task), "1 where a cell has several ranks");
+  if (options.ranks > 1 && !options.tune.empty())
+    refuse_option("--ranks", std::to_string(options.ranks), "1 for a search, whose runs are many and small");
 }
 
 }  // namespace
 
 int run_submit(const SubmitOptions& options) {
-  if (options.out.empty()) throw ConfigError({.what = "--out DIR is missing", .where = "locus submit"});
-  SweepPlan plan = make_plan(load_sweep({options.file, options.overrides, options.when}));
+  check_submission(options);
+  if (!options.tune.empty()) return submit_search(options);
+  SweepPlan plan = make_plan(load_sweep({config_file(options.file), options.overrides, options.when}));
   const SweepFolder folder(options.out);
   folder.adopt(plan);
   if (!options.dry_run) refuse_second_submission(folder);
@@ -187,39 +257,19 @@ int run_submit(const SubmitOptions& options) {
   const CellNeeds needs = needs_of(options, plan, open, measured);
   JobRecord job;
   job.folder = next_job_folder(folder);
+  for (const SweepCell* cell : open) job.cells.push_back(cell->hash);
   BatchScript script = script_of(options, job.folder, needs, open.size());
   script.isa = sweep_isa(options);
+  const std::string summary = summary_text(script, needs, open.size(), plan.cells.size(), measured);
   if (options.dry_run) {
     print_line(array_script(script) + "\n# then, after every task: collect.sh\n" + collect_script(script));
-    message_line(summary_text(script, needs, open.size(), plan.cells.size(), measured));
+    message_line(summary);
     return kExitDone;
   }
   folder.prepare();
   folder.write_plan(plan, script.isa);
-  job.tasks = script.packing.tasks;
-  job.time = utc_now();
-  for (const SweepCell* cell : open) job.cells.push_back(cell->hash);
-  write_scripts(script, job.folder);
-  write_job(job);
-  job.array = submitted({"sbatch", "--parsable", (job.folder / "array.sh").string()});
-  write_job(job);
-  job.collect =
-      submitted({"sbatch", "--parsable", "--dependency=afterany:" + job.array, (job.folder / "collect.sh").string()});
-  write_job(job);
-  if (options.json) {
-    Json json;
-    json["array"] = job.array;
-    json["collect"] = job.collect;
-    json["tasks"] = job.tasks;
-    json["cells"] = open.size();
-    json["script"] = (job.folder / "array.sh").string();
-    print_line(json.dump(1));
-    return kExitDone;
-  }
-  print_line(summary_text(script, needs, open.size(), plan.cells.size(), measured));
-  print_line(fmt::format("job {} submitted, and {} to gather the results; script: {}", job.array, job.collect,
-                         (job.folder / "array.sh").string()));
-  print_line(fmt::format("how it goes: locus status {}", options.out));
+  hand_over(job, script);
+  tell_submission(options, job, summary);
   return kExitDone;
 }
 
@@ -278,9 +328,10 @@ int run_cancel(const QueueOptions& options) {
   }
   if (ids.empty() && stopped.empty()) print_line("nothing of this folder is queued, or runs on this machine");
   if (!ids.empty())
-    print_line(fmt::format("cancelled {} ({} tasks)", join(std::vector<std::string>(ids.begin(), ids.end()), ", "), tasks));
+    print_line(fmt::format("cancelled {} ({})", join(std::vector<std::string>(ids.begin(), ids.end()), ", "),
+                           counted(tasks, "task")));
   if (!stopped.empty())
-    print_line(fmt::format("told {} sweeps on this machine to write checkpoints and stop", stopped.size()));
+    print_line(fmt::format("told {} on this machine to write checkpoints and stop", counted(stopped.size(), "sweep")));
   return kExitDone;
 }
 

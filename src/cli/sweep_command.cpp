@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/queue.h"
@@ -128,7 +129,7 @@ int run_sweep(const SweepOptions& options, const std::string& program, const std
   if (!options.out.empty()) SweepFolder(options.out).adopt(plan);
   const std::vector<std::int64_t> chosen = chosen_cells(options, plan);
   const int threads = std::max(1, options.threads);
-  const int jobs = options.jobs > 0 ? options.jobs : std::max(1, usable_cores() / threads);
+  const int jobs = options.jobs > 0 ? options.jobs : std::max(1, usable_cores() / (threads * options.ranks));
   const std::atomic<int>& stop_signal = install_stop_signals();
   if (options.dry_run) return dry_run(options, plan, chosen, jobs, stop_signal);
   if (options.out.empty()) throw ConfigError({.what = "--out DIR is missing", .where = "locus sweep"});
@@ -139,7 +140,8 @@ int run_sweep(const SweepOptions& options, const std::string& program, const std
   run.plan = &plan;
   run.out = options.out;
   run.cells = chosen;
-  run.program = program;
+  run.launcher = launcher_of(options);
+  run.program = run.launcher.empty() ? program : std::filesystem::canonical(program).string();
   run.stop_signal = &stop_signal;
   run.jobs = jobs;
   run.threads = threads;

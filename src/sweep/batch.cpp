@@ -127,30 +127,47 @@ std::string common_lines(const BatchScript& b, const std::string& name) {
   return text;
 }
 
+// What a task runs. Exit code 75 and "the same command goes on" hold for both.
+std::string command_line(const BatchScript& b) {
+  std::string text = shell_word(b.program) + (b.searches() ? " tune" : " sweep");
+  for (const std::string& argument : b.sweep) text += " " + shell_word(argument);
+  text += " \\\n  --out " + shell_word(b.folder);
+  if (b.searches()) {
+    text += " --budget " + shell_word(b.budget);
+  } else {
+    text += fmt::format(" --cells {} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --no-collect", shell_word(b.cells_file),
+                        b.packing.tasks);
+  }
+  text += fmt::format(" \\\n  --jobs {} --threads {}", b.jobs, b.threads);
+  if (!b.isa.empty()) text += " --isa " + b.isa;
+  if (b.ranks > 1) text += fmt::format(" --ranks {} --launcher {}", b.ranks, shell_word(b.launcher));
+  return text;
+}
+
+std::string heading(const BatchScript& b) {
+  if (b.searches()) return fmt::format("a search in one task, {} runs at once", b.jobs);
+  return fmt::format("cells of a sweep in {} tasks of at most {} cells, {} at once in a task", b.packing.tasks,
+                     b.packing.cells_per_task, b.jobs);
+}
+
 }  // namespace
 
 std::string array_script(const BatchScript& b) {
   const std::string limit = b.at_once > 0 ? fmt::format("%{}", b.at_once) : "";
   std::string text = fmt::format(
       "#!/bin/bash\n"
-      "# Written by `locus submit`: cells of a sweep in {} tasks of at most {} cells, {} at once in a task.\n"
-      "# To run it again by hand: sbatch {}/array.sh   (finished cells are passed over, begun ones go on)\n",
-      b.packing.tasks, b.packing.cells_per_task, b.jobs, shell_word(b.logs));
+      "# Written by `locus submit`: {}.\n"
+      "# To run it again by hand: sbatch {}/array.sh   (what is finished is passed over, what is begun goes on)\n",
+      heading(b), shell_word(b.logs));
   text += common_lines(b, b.name);
   text += fmt::format("#SBATCH --array=0-{}{}\n", b.packing.tasks - 1, limit);
-  text += fmt::format("#SBATCH --ntasks=1 --cpus-per-task={}\n", b.jobs * b.threads);
-  text += sbatch_line("--time=", b.time) + sbatch_line("--mem=", b.memory);
+  text += fmt::format("#SBATCH --ntasks={} --cpus-per-task={}\n", b.ranks, b.jobs * b.threads);
+  text += sbatch_line("--time=", b.time) + sbatch_line(b.memory_per_core ? "--mem-per-cpu=" : "--mem=", b.memory);
   text += "#SBATCH --requeue --open-mode=append\n" + sbatch_line("--output=", b.logs + "/%a.log");
   text += fmt::format("# So many seconds before the time limit the cells write checkpoints.\n#SBATCH --signal=B:USR1@{}\n",
                       b.warning_seconds);
   text += fmt::format("\ncd {}\n", shell_word(b.work));
-  text += fmt::format("{} sweep", shell_word(b.program));
-  for (const std::string& argument : b.sweep) text += " " + shell_word(argument);
-  text += fmt::format(
-      " \\\n  --out {} --cells {} --shard \"$SLURM_ARRAY_TASK_ID/{}\" \\\n"
-      "  --jobs {} --threads {}{} --no-collect &\n",
-      shell_word(b.folder), shell_word(b.cells_file), b.packing.tasks, b.jobs, b.threads,
-      b.isa.empty() ? "" : " --isa " + b.isa);
+  text += command_line(b) + " &\n";
   text +=
       "\n# The warning before the time limit, scancel and preemption reach this shell; it waits for the checkpoints.\n"
       "pid=$! why=\n"

@@ -52,11 +52,16 @@ struct BatchScript {
   Packing packing;
   int jobs = 1;
   int threads = 1;
+  int ranks = 1;         // of each cell; of several, `launcher` starts them
+  std::string launcher;  // "mpirun -n"
   std::string isa;
   std::string time, memory, partition, account;  // as Slurm takes them; "" leaves them to the cluster
+  bool memory_per_core = false;                  // ranks may be on several nodes
   std::int64_t at_once = 0;                      // tasks at the same time; 0: as many as there is room for
   std::int64_t warning_seconds = 120;            // before the limit: time to write checkpoints
   std::vector<std::string> options;              // further lines for #SBATCH
+  std::string budget;                            // of `locus tune`, which then takes the place of `locus sweep`
+  bool searches() const { return !budget.empty(); }
 };
 
 // The script of the array's tasks, and of the job that gathers the results after them.

@@ -165,6 +165,7 @@ class Scheduler {
   bool try_start(const Waiting& next);
   bool failed_elsewhere(const std::string& hash, const CellOutcome& there) const;
   bool run_is_free(const std::string& hash);
+  std::vector<std::string> worker_arguments(const SweepCell& cell) const;
 
   // A lease that someone removed or replaced is lost, and with it the right to write into the run.
   void guard_claims() {
@@ -232,7 +233,8 @@ class Scheduler {
     // that passes it on, ask once.
     killing_ = killing_ || (stopping_ && outside && since(asked_) > kOneQuestionSeconds);
     if (!stopping_) asked_ = Clock::now();
-    const int how = killing_ ? SIGKILL : signal;
+    // mpirun passes USR1 on to the ranks; at TERM it kills them before they have written a checkpoint.
+    const int how = killing_ ? SIGKILL : run_.launcher.empty() ? signal : SIGUSR1;
     stopping_ = true;
     if (outside) outcome_.stopped = true;
     for (const auto& [job, waiting] : running_) ::kill(job.process.pid, how);
@@ -296,6 +298,17 @@ class Scheduler {
   bool changed_ = false;
 };
 
+std::vector<std::string> Scheduler::worker_arguments(const SweepCell& cell) const {
+  std::vector<std::string> out = run_.launcher;
+  out.insert(out.end(),
+             {run_.launcher.empty() ? "locus" : run_.program, "train", as_argument(folder_.config(cell.hash)), "--quiet",
+              "--threads", std::to_string(run_.threads), "--out", as_argument(folder_.run(cell.hash))});
+  // Unless it is asked for: the sweep itself may have been started by something that looks like a launcher.
+  if (run_.launcher.empty()) out.emplace_back("--no-mpi");
+  if (!run_.isa.empty()) out.insert(out.end(), {"--isa", run_.isa});
+  return out;
+}
+
 bool Scheduler::try_start(const Waiting& next) {
   const SweepCell& cell = *next.cell;
   try {
@@ -309,19 +322,10 @@ bool Scheduler::try_start(const Waiting& next) {
     }
     write_file_atomic(folder_.config(cell.hash), to_toml(run_.plan->config(cell)));
     WorkerStart start;
-    start.program = run_.program;
     start.log = folder_.log(cell.hash);
     start.claim_fd = claim->fd();
-    start.arguments = {"locus",
-                       "train",
-                       as_argument(folder_.config(cell.hash)),
-                       "--quiet",
-                       "--no-mpi",
-                       "--threads",
-                       std::to_string(run_.threads),
-                       "--out",
-                       as_argument(folder_.run(cell.hash))};
-    if (!run_.isa.empty()) start.arguments.insert(start.arguments.end(), {"--isa", run_.isa});
+    start.program = run_.launcher.empty() ? run_.program : run_.launcher.front();
+    start.arguments = worker_arguments(cell);
     const WorkerProcess process = start_worker(start);
     running_.emplace_back(Running{&cell, std::move(*claim), process, Clock::now()}, next);
     event({SweepEvent::Kind::kStarted, &cell, {}, 0});

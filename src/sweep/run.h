@@ -20,6 +20,8 @@ struct SweepRun {
   std::string program;              // the binary `locus`
   int jobs = 1;
   int threads = 1;  // of each worker
+  // In front of the program, such as mpirun -n 8: the ranks of every cell. Empty: a process without others.
+  std::vector<std::string> launcher;
   std::string isa;  // instruction set of every cell; "" leaves it to the worker
   int retry = 0;    // further attempts of a cell that failed; a divergence repeats itself and is not tried again
   bool fail_fast = false;

@@ -43,7 +43,7 @@ constexpr std::uint64_t kAlmostNothing = 1 << 20;
   ::dup2(log, STDOUT_FILENO);
   ::dup2(log, STDERR_FILENO);
   if (start.claim_fd >= 0) ::fcntl(start.claim_fd, F_SETFD, 0);
-  ::execv(start.program.c_str(), argv);
+  ::execvp(start.program.c_str(), argv);
   const char message[] = "error: cannot start the program\n";
   if (::write(STDERR_FILENO, message, sizeof message - 1) < 0) ::_exit(kExitNoProgram);
   ::_exit(kExitNoProgram);

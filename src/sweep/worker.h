@@ -14,7 +14,7 @@ namespace locus {
 
 struct WorkerStart {
   std::vector<std::string> arguments;  // argv of the program, its name first
-  std::string program;
+  std::string program;                 // a path, or a name that is looked for on PATH
   std::filesystem::path log;
   int claim_fd = -1;  // inherited: the claim lasts as long as the worker
 };
