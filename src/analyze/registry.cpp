@@ -19,8 +19,8 @@ namespace locus {
 namespace {
 
 Analysis recovery() {
-  return analysis_of_run({.question = "Did the positions recover the true arrangement of the tokens?",
-                          .needs = "a PE that adds a table",
+  return analysis_of_run({.question = "Did the encoding recover the true arrangement of the tokens?",
+                          .needs = "an encoding with a table",
                           .keys = {"seed", "permutations", "snapshots", "matrices"},
                           .figures = {"recovery"}},
                          [](const AnalysisJob& job) { return analyze_recovery(job.run, job.settings, job.progress); });
@@ -28,8 +28,8 @@ Analysis recovery() {
 
 Analysis networks() {
   return analysis_of_run(
-      {.question = "Are positions grouped as modules or networks are?",
-       .needs = "a PE that adds a table, labels of the tokens",
+      {.question = "Are the rows of the encoding grouped as the modules or networks of the tokens are?",
+       .needs = "an encoding with a table, labels of the tokens",
        .version = 3,
        .keys = {"seed", "permutations", "surrogates", "community_starts", "resolution", "snapshots", "matrices"},
        .figures = {"modules", "brain"}},
@@ -37,7 +37,7 @@ Analysis networks() {
 }
 
 Analysis movement() {
-  return analysis_of_run({.question = "How far did parameters move, positions and the rest apart?",
+  return analysis_of_run({.question = "How far did the parameters move from initialisation: the encoding, and all others?",
                           .needs = "the model at initialisation",
                           .keys = {"snapshots"},
                           .figures = {"kernel"}},
@@ -46,8 +46,8 @@ Analysis movement() {
 
 Analysis logits() {
   return analysis_of_run(
-      {.question = "How far do attention logits spread, by parts of positions and content?",
-       .needs = "examples; a PE that adds a table, norm = post",
+      {.question = "How far do attention logits spread, and through which of their parts?",
+       .needs = "examples; an encoding with a table, model.norm = post",
        .keys = {"seed", "snapshots", "split", "examples"},
        .figures = {"logits"},
        .needs_dataset = true},
@@ -66,8 +66,8 @@ Analysis attention() {
 
 Analysis interventions() {
   return analysis_of_run(
-      {.question = "Do the positions cause the generalisation? (changed in a trained model, nothing retrained)",
-       .needs = "examples; a PE table that can be replaced",
+      {.question = "Does the encoding cause the generalisation? (changed in a trained model, nothing retrained)",
+       .needs = "examples; an encoding with a table",
        .keys = {"seed", "examples", "others", "alphas", "scales", "repeats", "most_lesions"},
        .figures = {"interventions"},
        .needs_dataset = true},
@@ -77,7 +77,7 @@ Analysis interventions() {
 Analysis kernel() {
   return analysis_of_run(
       {.question = "Lazy or rich: does the neural tangent kernel change during training?",
-       .needs = "examples, the model at initialisation; about a minute a checkpoint",
+       .needs = "examples, the model at initialisation; about a minute for each checkpoint",
        .keys = {"seed", "snapshots", "split", "probe", "probe_outputs"},
        .figures = {"kernel"},
        .needs_dataset = true,
@@ -87,7 +87,7 @@ Analysis kernel() {
 
 Analysis identifiability() {
   return analysis_of_group(
-      {.question = "Do other seeds, layers and times give the same positions?",
+      {.question = "Do other seeds, layers and times give the same encoding?",
        .needs = "at least two runs of the same number of tokens",
        .keys = {"snapshots"},
        .figures = {"identifiability"}},

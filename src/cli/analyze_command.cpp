@@ -116,6 +116,7 @@ void print_analyses() {
   for (const Analysis& a : all_analyses()) {
     print_line(fmt::format("{:<16} {}\n{:<16} needs {}{}", a.name, a.question, "", a.needs,
                            a.by_default ? "" : "; only when named"));
+    if (!a.keys.empty()) print_line(fmt::format("{:<16} settings: {}", "", join(a.keys, ", ")));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -38,6 +39,7 @@ class Program {
  public:
   Program(int argc, char** argv) : argc_(argc), argv_(argv) {
     for (int i = 0; i < argc; ++i) command_line_ += (i == 0 ? "" : " ") + std::string(i == 0 ? "locus" : argv[i]);
+    app_.name(argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "locus");
     app_.require_subcommand(1);
     app_.set_help_all_flag("--help-all", "Help of all subcommands");
     app_.footer(kHelpFooter);
@@ -230,7 +232,7 @@ void Program::add_information() {
   c = command("encodings", "List the positional encodings", "locus encodings --json");
   common(c, common_);
   on(c, [this] { return run_encodings(common_); });
-  c = command("selfcheck", "Losses of tiny reference runs and their signature on this machine", "locus selfcheck");
+  c = command("selfcheck", "Train tiny models: does this machine compute what is expected?", "locus selfcheck");
   common(c, common_);
   on(c, [this] { return run_selfcheck(common_); });
   c = command("completion", "Script that completes commands and keys in a shell", "source <(locus completion bash)");
@@ -265,7 +267,7 @@ void Program::add_data() {
   common(c, lst_);
   on(c, [this] { return run_lst_show(lst_); });
 
-  CLI::App* nmar = command("nmar", "The nonlinear stochastic network", "locus nmar simulate --out data/nmar");
+  CLI::App* nmar = command("nmar", "A simulated network of nodes in modules", "locus nmar simulate --out data/nmar");
   nmar->require_subcommand(1);
   c = command("simulate", "Simulate a modular network and save samples and ground truth",
               "locus nmar simulate nmar.sizes=[10,20,30] nmar.gain=0.9 --out data/nmar", nmar);
@@ -289,12 +291,13 @@ void Program::add_data() {
 }
 
 void Program::add_results() {
-  CLI::App* c = command("analyze", "Did it learn the positions, does attention use them, does it matter",
+  CLI::App* c = command("analyze", "Find out what trained models learned about positions; --list says what can be asked",
                         "locus analyze runs/sweep --reference runs/sweep/2d --only recovery --only attention");
   c->add_option("dirs", analyze_.dirs, "Run directories or folders of them");
   c->add_option("--only", analyze_.names, "Analyses by name (default: all but the slow ones; \"all\": every one)");
-  c->add_option("--reference", analyze_.references, "Runs whose attention is the reference (2-D models)");
-  c->add_option("--set", analyze_.settings, "Settings as key=value");
+  c->add_option("--reference", analyze_.references,
+                "Runs to compare attention with, such as those with a 2-D sinusoidal encoding");
+  c->add_option("--set", analyze_.settings, "A setting of an analysis, key=value; --list names them");
   c->add_option("-o,--out", analyze_.out, "Folder for results over several runs (default: the first)");
   c->add_flag("--list", analyze_.list, "List the analyses and what they need");
   c->add_flag("--force", analyze_.force, "Compute again what is there");
@@ -309,7 +312,7 @@ void Program::add_results() {
   common(c, report_);
   on(c, [this] { return run_report(report_); });
 
-  CLI::App* results = command("results", "Small files of finished runs, and the tables of documents",
+  CLI::App* results = command("results", "Keep results of finished runs as small files, and fill tables of pages from them",
                               "locus results keep runs/sweep --to results/lst");
   results->require_subcommand(1);
   c = command("keep", "Copy summary and configuration of finished runs", "locus results keep runs/sweep --to results/lst",
@@ -329,7 +332,7 @@ void Program::add_results() {
   c->add_option("dirs", plot_.dirs, "Run directories or folders of them");
   c->add_option("-o,--out", plot_.out, "File to write; its ending says what (default: SVG to stdout)");
   c->add_option("--theme", plot_.theme, "light or dark");
-  c->add_option("--choose", plot_.choices, "Variant, such as layer=2");
+  c->add_option("--choose", plot_.choices, "Which of several versions of the figure, such as layer=2");
   c->add_flag("--list", plot_.list, "List the figures and what they need");
   common(c, plot_);
   on(c, [this] { return run_plot(plot_); });
@@ -358,7 +361,8 @@ void Program::add_sweeps() {
   c->add_flag("--no-collect", sweep_.no_collect, "Leave the table of results to `locus collect`");
   c->add_flag("-n,--dry-run", sweep_.dry_run, "Print the cells, their number, the time and disk they will take");
   c->add_flag("--fail-fast", sweep_.fail_fast, "Stop at the first failure");
-  c->add_option("--max-hours", sweep_.max_hours, "Then write checkpoints and exit 75")->check(CLI::PositiveNumber);
+  c->add_option("--max-hours", sweep_.max_hours, "Stop after so many hours: write checkpoints and exit with 75")
+      ->check(CLI::PositiveNumber);
   common(c, sweep_);
   c->get_option("--threads")->description("Threads of each cell (default: 1)");
   on(c, [this] { return run_sweep(sweep_, own_program(), command_line_); });
@@ -387,7 +391,7 @@ void Program::add_sweeps() {
               "locus watch runs/sigma");
   c->add_option("dirs", watch_.dirs, "Sweep folders, run directories or folders of them")->required();
   c->add_option("--every", watch_.every, "Seconds between two looks")->check(CLI::Range(0.1, 3600.0));
-  c->add_flag("--once", watch_.once, "Look once");
+  c->add_flag("--once", watch_.once, "Show the state once and end");
   common(c, watch_);
   on(c, [this] { return run_watch(watch_); });
 
@@ -463,7 +467,7 @@ void Program::add_bench() {
   c->add_option("--mode", bench_.mode, "train or infer (default: both)")->check(CLI::IsMember({"train", "infer"}));
   c->add_option("--rounds", bench_.rounds, "Rounds of each comparison; medians are reported")->check(CLI::Range(1, 1000));
   c->add_option("--python", bench_.python, "Interpreter that has PyTorch (default: no comparison)")->take_last();
-  c->add_option("--peer", bench_.peer, "python/locus/bench_peer.py")->take_last();
+  c->add_option("--peer", bench_.peer, "The PyTorch side of the benchmark: python/locus/bench_peer.py")->take_last();
   c->add_flag("--growth", bench_.growth, "Time and memory against tokens, width, layers and batch, as Markdown");
   c->add_flag("--sweep", bench_.sweep, "Throughput of eight runs with one and with two workers");
   c->add_option("--alone", bench_.alone, "Only run this workload here; print milliseconds a step and peak memory");
