@@ -2,6 +2,7 @@
 if(TARGET liblocus_cli)
   file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
   list(FILTER bench_sources EXCLUDE REGEX "/(onednn_gemm|space_null_calibration)\\.cpp$")
+  compile_together(bench ${bench_sources})
   target_sources(liblocus_cli PRIVATE ${bench_sources})
   target_include_directories(liblocus_cli PRIVATE ${CMAKE_SOURCE_DIR})
 endif()

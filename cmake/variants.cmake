@@ -10,6 +10,7 @@ set(graph_sources ${CMAKE_SOURCE_DIR}/src/data/connectivity.cpp)
 set(algebra_sources src/stats/linalg.cpp src/stats/logistic.cpp src/stats/mlp.cpp src/stats/neighbours.cpp
   src/stats/readout.cpp src/stats/space_null.cpp src/stats/svd.cpp src/data/ridge.cpp)
 list(TRANSFORM algebra_sources PREPEND ${CMAKE_SOURCE_DIR}/)
+compile_together(algebra ${algebra_sources})
 set(sources_avx512 ${kernel_sources} ${graph_sources})
 set(sources_avx2 ${sources_avx512} ${algebra_sources})
 set(sources_baseline ${sources_avx2})
@@ -19,7 +20,6 @@ foreach(module ${LOCUS_LEAVE_OUT})
   endforeach()
 endforeach()
 set(variant_sources ${sources_baseline})
-set_source_files_properties(${variant_sources} PROPERTIES COMPILE_DEFINITIONS LOCUS_VARIANT)
 # g++ 12 takes a deliberately undefined register in its own AVX-512 header for a mistake.
 set_source_files_properties(${graph_sources} PROPERTIES COMPILE_OPTIONS "-Wno-uninitialized;-Wno-maybe-uninitialized")
 # Contraction to FMA only where speed is decided; elsewhere a*b+c rounds twice, the same on every machine.
@@ -28,6 +28,7 @@ set_source_files_properties(${kernel_sources} PROPERTIES COMPILE_OPTIONS "-O3;-f
 
 # With one instruction set there is nothing to choose.
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set_source_files_properties(${variant_sources} PROPERTIES COMPILE_DEFINITIONS LOCUS_VARIANT)
   target_sources(liblocus PRIVATE ${variant_sources})
   return()
 endif()
@@ -47,6 +48,8 @@ foreach(variant ${variants})
   target_include_directories(locus_${variant} PRIVATE src)
   target_link_libraries(locus_${variant} PRIVATE locus_flags locus_dependencies)
   target_compile_options(locus_${variant} PRIVATE ${options_${variant}})
+  target_compile_definitions(locus_${variant} PRIVATE LOCUS_VARIANT)
+  allow_unity(locus_${variant})
   list(APPEND join_commands COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -o ${folder}/${variant}.joined.o
        $<TARGET_OBJECTS:locus_${variant}>)
   list(APPEND join_depends $<TARGET_OBJECTS:locus_${variant}>)

@@ -92,4 +92,6 @@ std::vector<int> label_list(const AnalysisRun& run);  // empty without labels
 
 MatrixD to_double(ConstMat m);
 
+double norm_of(const MatrixD& m);  // Frobenius'
+
 }  // namespace locus

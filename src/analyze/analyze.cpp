@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analyze/chosen_examples.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/hash.h"
 #include "core/text.h"
@@ -159,7 +160,7 @@ AnalysisOutcome perform(const fs::path& folder, const AnalysisStamp& stamp, bool
     keep_small(*output, array_mb);
     write_analysis(folder, stamp, *output);
   }
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.seconds = seconds_since(start);
   return outcome;
 }
 

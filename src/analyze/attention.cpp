@@ -158,9 +158,10 @@ class AttentionAnalysis {
                       const std::vector<float>& reference, std::pair<std::int64_t, std::int64_t> step) {
     const auto area = static_cast<std::size_t>(run_.structure->tokens * run_.structure->tokens);
     const auto n = static_cast<std::size_t>(examples_.count);
-    const auto [stride, offset] = step;
+    const auto stride = static_cast<std::size_t>(step.first);
+    const auto offset = static_cast<std::size_t>(step.second);
     const auto map_of = [&](const std::vector<float>& v, std::size_t i) {
-      const std::size_t at = i * static_cast<std::size_t>(stride) + static_cast<std::size_t>(offset);
+      const std::size_t at = i * stride + offset;
       return std::span<const float>(v.data() + at * area, area);
     };
     std::vector<float> overall(area, 0);

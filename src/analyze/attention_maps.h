@@ -22,7 +22,6 @@ struct AttentionMaps {
   std::vector<double> entropy;   // (L, H), nats
   std::vector<double> diagonal;  // (L, H)
 
-  std::span<const float> example_map(std::int64_t n) const { return part(example, n); }
   std::span<const float> layer_map(std::int64_t n, std::int64_t layer) const {
     return part(by_layer, n * shape.layers + layer);
   }

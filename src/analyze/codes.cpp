@@ -148,4 +148,10 @@ std::vector<Truth> truths_of(const AnalysisRun& run) {
   return out;
 }
 
+double norm_of(const MatrixD& m) {
+  double sum = 0;
+  for (const double v : m.values()) sum += v * v;
+  return std::sqrt(sum);
+}
+
 }  // namespace locus

@@ -40,10 +40,6 @@ MatrixD transposed(const MatrixD& m) {
   return out;
 }
 
-double norm_of(const MatrixD& m) {
-  return std::sqrt(std::inner_product(m.values().begin(), m.values().end(), m.values().begin(), 0.0));
-}
-
 MatrixD square_root(const MatrixD& gram) {
   const stats::SymmetricEigen eigen = stats::symmetric_eigen(gram.view());
   MatrixD half = eigen.vectors;

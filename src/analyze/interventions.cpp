@@ -22,12 +22,6 @@ constexpr std::int64_t kFewestExamples = 32;
 
 using Codes = std::map<std::int64_t, MatrixD>;  // by layer
 
-double norm_of(const MatrixD& m) {
-  double sum = 0;
-  for (const double v : m.values()) sum += v * v;
-  return std::sqrt(sum);
-}
-
 MatrixD scaled(MatrixD m, double factor) {
   for (double& v : m.values()) v *= factor;
   return m;

@@ -22,7 +22,7 @@ constexpr std::int64_t kMicrobatchTokens = 1024;
 // The parts of the logits, in the order of LogitRow.
 enum Part { kPositionPosition, kPositionContent, kContentPosition, kContentContent, kTotal, kParts };
 
-struct Sums {
+struct LogitSums {
   std::array<double, kParts> variance{};  // over keys, summed over queries
   double queries = 0;
   double entropy = 0, entropy_queries = 0;
@@ -147,7 +147,7 @@ class LayerLogits {
   Matrix64 positions_;
   std::array<Matrix64, 2> weight_, bias_;  // of queries and keys; (in, out)
   Matrix64 position_query_, position_key_;
-  Sums sums_;
+  LogitSums sums_;
 };
 
 class InputObserver : public Observer {

@@ -7,11 +7,11 @@
 namespace locus {
 namespace {
 
-struct Sums {
+struct NormSums {
   std::int64_t count = 0;
   double initial = 0, now = 0, difference = 0, product = 0;
 
-  void add(const Sums& o) {
+  void add(const NormSums& o) {
     count += o.count;
     initial += o.initial;
     now += o.now;
@@ -20,8 +20,8 @@ struct Sums {
   }
 };
 
-Sums sums_of(const float* start, const float* now, std::int64_t n) {
-  Sums s;
+NormSums sums_of(const float* start, const float* now, std::int64_t n) {
+  NormSums s;
   s.count = n;
   for (std::int64_t i = 0; i < n; ++i) {
     const double a = start[i], b = now[i];
@@ -33,7 +33,7 @@ Sums sums_of(const float* start, const float* now, std::int64_t n) {
   return s;
 }
 
-MovementRow row_of(const AnalysisModel& model, const char* level, const std::string& name, const Sums& s) {
+MovementRow row_of(const AnalysisModel& model, const char* level, const std::string& name, const NormSums& s) {
   MovementRow row;
   row.model = model.name;
   row.epoch = model.epoch;
@@ -71,10 +71,10 @@ MovementResult analyze_movement(const AnalysisRun& run, const AnalyzeSettings&, 
   if (run.models.size() < 2) run.require_trained();
   for (const AnalysisModel& model : run.models) {
     if (model.is_initial()) continue;
-    std::map<std::string, Sums> groups, parts;
+    std::map<std::string, NormSums> groups, parts;
     for (const TensorSlot& slot : run.structure->layout.slots()) {
       if (!slot.trained) continue;
-      const Sums s = sums_of(start.params.data() + slot.offset, model.params.data() + slot.offset, slot.size);
+      const NormSums s = sums_of(start.params.data() + slot.offset, model.params.data() + slot.offset, slot.size);
       groups[tensor_group(slot.name)].add(s);
       parts[is_position_tensor(slot.name) ? "pe" : "rest"].add(s);
       parts["all"].add(s);

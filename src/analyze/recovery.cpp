@@ -18,12 +18,6 @@ namespace {
 
 constexpr std::int64_t kMostTokensOfSnapshotMatrices = 100;
 
-double frobenius(const MatrixD& m) {
-  double sum = 0;
-  for (const double v : m.values()) sum += v * v;
-  return std::sqrt(sum);
-}
-
 MatrixD difference(const MatrixD& a, const MatrixD& b) {
   MatrixD out = a;
   for (std::size_t i = 0; i < out.values().size(); ++i) out.values()[i] -= b.values()[i];
@@ -76,7 +70,7 @@ Target make_target(Truth truth, std::int64_t width) {
     for (std::ptrdiff_t t = 0; t < products.rows(); ++t)
       target.ideal(t, c) = eigen.vectors(t, c) * std::sqrt(eigen.values[static_cast<std::size_t>(c)]);
   }
-  const double norm = frobenius(target.ideal);
+  const double norm = norm_of(target.ideal);
   if (norm > 0) {
     for (double& v : target.ideal.values()) v /= norm;
   }
@@ -289,7 +283,7 @@ double add_map(const Context& c, const std::string& name, const MatrixD& map, Re
     return kNotAvailable;
   }
   const stats::Procrustes fit = stats::procrustes(c.map.view(), map.view(), {.centre = true, .scale = true});
-  const double scatter = frobenius(stats::centre_rows(c.map.view()));
+  const double scatter = norm_of(stats::centre_rows(c.map.view()));
   result.arrays.push_back(array_of(name, fit.aligned));
   return scatter > 0 ? 1 - fit.distance * fit.distance / (scatter * scatter) : kNotAvailable;
 }
@@ -319,7 +313,7 @@ RecoveryRow measure_code(const Context& c, const Key& key, const MatrixD& code) 
   row.model = key.model.name;
   row.epoch = key.model.epoch;
   row.layer = key.layer;
-  row.norm = frobenius(code);
+  row.norm = norm_of(code);
   row.effective_dimension = stats::effective_dimension(code.view());
   procrustes_measures(c, key, code, row);
   if (row.norm > 0) {
@@ -337,7 +331,7 @@ void analyze_code(Context& c, const Key& key, const MatrixD& code, RecoveryResul
   if (has_start) {
     const LayerCode now{key.layer, code};
     change = code_changes({&now, 1}, {&*initial, 1});
-    row.movement = change.empty() ? 0 : frobenius(difference(code, initial->code));
+    row.movement = change.empty() ? 0 : norm_of(difference(code, initial->code));
   }
   const double moved = has_start ? row.movement : 0;
   const MatrixD centred = stats::centre_rows(code.view());

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "cli/terminal.h"
+#include "core/clock.h"
 #include "core/text.h"
 
 namespace locus::cli {
@@ -10,10 +11,6 @@ namespace {
 
 constexpr double kSecondsToJudge = 1;
 constexpr double kPartToJudge = 0.02;
-
-double since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace
 
@@ -46,11 +43,11 @@ void AnalysisLine::update(const std::string& what, double done) {
   parts.push_back({run_, 3});
   parts.push_back({what, 0});
   parts.push_back({fmt::format("{:.0f} %", 100 * done), 0});
-  if (const double left = seconds_left(since(began_), done); left >= 0)
+  if (const double left = seconds_left(seconds_since(began_), done); left >= 0)
     parts.push_back({fmt::format("{} left", human_seconds(left)), 1});
   if (runs_ > 1 && number_ > 1 && number_ < runs_) {
-    const double each = (since(all_began_) - since(run_began_)) / static_cast<double>(number_ - 1);
-    const double left = each * static_cast<double>(runs_ - number_ + 1) - since(run_began_);
+    const double each = (seconds_since(all_began_) - seconds_since(run_began_)) / static_cast<double>(number_ - 1);
+    const double left = each * static_cast<double>(runs_ - number_ + 1) - seconds_since(run_began_);
     parts.push_back({fmt::format("all runs {}", human_seconds(std::max(0.0, left))), 2});
   }
   line_.draw({fit_parts(std::move(parts), static_cast<std::size_t>(screen_size().columns - 1))});

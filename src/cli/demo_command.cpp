@@ -14,6 +14,7 @@
 #include "cli/progress_line.h"
 #include "cli/terminal.h"
 #include "config/load.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "data/datasets.h"
@@ -189,7 +190,7 @@ int run_demo(const DemoOptions& options, const std::string& command_line, const 
   page.out = (fs::path(out) / report::kReportFile).string();
   page.title = "Locus demo: Latin squares";
   const report::ReportResult written = report::write_report(page);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  const double seconds = seconds_since(started);
   print_results(summaries);
   print_wrapped(report::verdict_text(written.verdict));
   print_line(

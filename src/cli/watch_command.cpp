@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "cli/watch_view.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/json.h"
 #include "core/text.h"
@@ -99,7 +100,7 @@ class Looker {
   RunTable look() {
     const auto began = std::chrono::steady_clock::now();
     RunTable table = read_run_table(options_.dirs);
-    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    seconds_ = seconds_since(began);
     return table;
   }
   // Looking at many runs takes time of its own: the rest between two looks grows with it.

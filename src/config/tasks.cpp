@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kAuto = "auto";
 
-std::deque<TaskRow>& rows() {
+std::deque<TaskRow>& known_tasks() {
   static std::deque<TaskRow> all = [] {
     std::vector<TaskRow> known = built_in_tasks();
     return std::deque<TaskRow>(known.begin(), known.end());
@@ -35,16 +35,16 @@ std::string readout_list(const TaskRow& task) {
 
 }  // namespace
 
-const std::deque<TaskRow>& task_rows() { return rows(); }
+const std::deque<TaskRow>& task_rows() { return known_tasks(); }
 
 std::vector<std::string> task_names() {
   std::vector<std::string> names = {kAuto};
-  for (const TaskRow& row : rows()) names.push_back(row.name);
+  for (const TaskRow& row : known_tasks()) names.push_back(row.name);
   return names;
 }
 
 const TaskRow& task_row(std::string_view name) {
-  for (const TaskRow& row : rows()) {
+  for (const TaskRow& row : known_tasks()) {
     if (row.name == name) return row;
   }
   throw no_such_choice({"task", "the configuration"}, std::string(name), task_names(), "`locus config` lists every key");
@@ -83,7 +83,7 @@ std::vector<std::string> default_metrics() {
 
 const MeasureRow* measure_of(std::string_view metric) {
   const MeasureRow* longest = nullptr;
-  for (const TaskRow& task : rows()) {
+  for (const TaskRow& task : known_tasks()) {
     for (const MeasureRow& m : task.measures) {
       const bool is_longer = longest == nullptr || m.name.size() > longest->name.size();
       if (is_longer && metric.find(m.name) != std::string_view::npos) longest = &m;
@@ -99,7 +99,7 @@ void register_task(TaskRow row) {
   if (std::find(names.begin(), names.end(), row.name) != names.end())
     throw ConfigError({.what = "there is a task of this name", .where = "register_task", .got = row.name});
   adopt_sections(row.sections);
-  rows().push_back(std::move(row));
+  known_tasks().push_back(std::move(row));
 }
 
 }  // namespace locus

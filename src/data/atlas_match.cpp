@@ -17,7 +17,7 @@
 namespace locus {
 namespace {
 
-using Order = std::vector<std::int64_t>;
+using RegionOrder = std::vector<std::int64_t>;
 
 // Titles of columns that number the rows of a table as the data number their tokens.
 constexpr std::array<std::string_view, 22> kIndexTitles = {
@@ -43,9 +43,9 @@ bool all_whole(const std::vector<std::string>& names) {
 }
 
 // Places 0 to n-1 when the names are the numbers 0 to n-1 or 1 to n in any order.
-std::optional<Order> numbering(const std::vector<std::string>& names) {
+std::optional<RegionOrder> numbering(const std::vector<std::string>& names) {
   if (!all_whole(names)) return std::nullopt;
-  Order numbers;
+  RegionOrder numbers;
   for (const std::string& n : names) numbers.push_back(*whole_number(n));
   const std::int64_t base = *std::min_element(numbers.begin(), numbers.end());
   if (base != 0 && base != 1) return std::nullopt;
@@ -58,10 +58,10 @@ std::optional<Order> numbering(const std::vector<std::string>& names) {
   return numbers;
 }
 
-bool is_sorted_order(const Order& order) { return std::is_sorted(order.begin(), order.end()); }
+bool is_sorted_order(const RegionOrder& order) { return std::is_sorted(order.begin(), order.end()); }
 
-Order in_order(std::int64_t size) {
-  Order order(static_cast<std::size_t>(size));
+RegionOrder in_order(std::int64_t size) {
+  RegionOrder order(static_cast<std::size_t>(size));
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
@@ -106,8 +106,8 @@ void refuse_twice_in_file(const TokenAxis& file) {
 }
 
 // For every row the place of its name in the file.
-Order places(const Lookup& lookup, std::int64_t size, const TokenAxis& file, const std::string& source,
-             const std::vector<std::string>& known) {
+RegionOrder places(const Lookup& lookup, std::int64_t size, const TokenAxis& file, const std::string& source,
+                   const std::vector<std::string>& known) {
   const std::vector<std::string> unknown = lookup.without(file.names);
   if (!unknown.empty()) {
     throw DataError(
@@ -117,7 +117,7 @@ Order places(const Lookup& lookup, std::int64_t size, const TokenAxis& file, con
          .expected = fmt::format("names as in {}: {}", source, some_of(known)),
          .hint = "regions are matched by name where both have names"});
   }
-  Order position(static_cast<std::size_t>(size), -1);
+  RegionOrder position(static_cast<std::size_t>(size), -1);
   for (std::size_t i = 0; i < file.names.size(); ++i)
     position[static_cast<std::size_t>(lookup.row(file.names[i]))] = static_cast<std::int64_t>(i);
   return position;
@@ -184,7 +184,7 @@ class AtlasMatcher {
   // The column that holds every name of every file; nothing when there is none.
   const AtlasColumn* column_of_names() const {
     std::vector<const AtlasColumn*> full, doubtful;
-    std::vector<Order> orders;
+    std::vector<RegionOrder> orders;
     for (const AtlasColumn& c : atlas_.columns) {
       const Lookup lookup = lookup_of(c);
       if (!std::all_of(named_.begin(), named_.end(), [&](const auto* f) { return lookup.without(f->names).empty(); }))
@@ -193,7 +193,7 @@ class AtlasMatcher {
         doubtful.push_back(&c);
         continue;
       }
-      Order rows;
+      RegionOrder rows;
       for (const TokenAxis* f : named_) {
         for (const std::string& n : f->names) rows.push_back(lookup.row(n));
       }
@@ -202,12 +202,12 @@ class AtlasMatcher {
     }
     if (full.empty() && !doubtful.empty()) refuse_twice(*doubtful.front(), lookup_of(*doubtful.front()).twice());
     if (full.empty()) return nullptr;
-    const bool agree = std::all_of(orders.begin(), orders.end(), [&](const Order& o) { return o == orders.front(); });
+    const bool agree = std::all_of(orders.begin(), orders.end(), [&](const RegionOrder& o) { return o == orders.front(); });
     // A column such as "rank" may hold the numbers 0 to n-1 without being the tokens' index.
     const bool numbers = std::all_of(named_.begin(), named_.end(), [](const auto* f) { return numbering(f->names); });
     const bool plain = !numbers ||
                        std::any_of(full.begin(), full.end(), [](const auto* c) { return has_index_title(*c); }) ||
-                       is_sorted_order(numbering(full.front()->texts).value_or(Order{1, 0}));
+                       is_sorted_order(numbering(full.front()->texts).value_or(RegionOrder{1, 0}));
     if (agree && plain) return full.front();
     throw DataError({.what = agree ? "the regions have numbers for names; is this column their index?"
                                    : "several columns of the atlas hold the names of the regions, in different orders",
@@ -290,7 +290,7 @@ class AtlasMatcher {
 
   // Files without names: by the index column, which usually counts the rows as they stand.
   TokenMatch by_index(const std::string& why) {
-    std::optional<Order> order;
+    std::optional<RegionOrder> order;
     const AtlasColumn* chosen = nullptr;
     for (const AtlasColumn& c : atlas_.columns) {
       const auto numbers = has_index_title(c) ? numbering(c.texts) : std::nullopt;
@@ -308,8 +308,8 @@ class AtlasMatcher {
     if (!order) order = in_order(atlas_.size);
     for (const TokenAxis& f : files_) {
       require_count(f, atlas_.size, atlas_.source);
-      const Order own = numbering(f.names).value_or(in_order(f.count));
-      Order place(own.size()), position;
+      const RegionOrder own = numbering(f.names).value_or(in_order(f.count));
+      RegionOrder place(own.size()), position;
       for (std::size_t i = 0; i < own.size(); ++i) place[static_cast<std::size_t>(own[i])] = static_cast<std::int64_t>(i);
       for (const std::int64_t number : *order) position.push_back(place[static_cast<std::size_t>(number)]);
       match_.by_number = match_.by_number || !is_sorted_order(position);

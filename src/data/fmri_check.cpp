@@ -8,13 +8,12 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/nan.h"
 #include "core/text.h"
 #include "data/connectivity.h"
 
 namespace locus {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 class Mean {
  public:
@@ -111,7 +110,7 @@ void list_coverage(FmriReport& report, const RegionSeries& s) {
       case Defect::kConstant:
         report.coverage.push_back(fmt::format("{} is constant in {}", name, path));
         break;
-      case Defect::kNan:
+      case Defect::kNanValues:
         report.coverage.push_back(fmt::format("{} has {} of {} frames that are no numbers in {}", name, e.frames,
                                               s.runs[e.run].frames.rows(), path));
         break;

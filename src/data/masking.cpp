@@ -44,7 +44,6 @@ Masker::Masker(const MaskConfig& config, const TokenInfo& info, std::int64_t tok
       }
       random_count_ = config.count > 0 ? config.count : std::llround(config.ratio * static_cast<double>(tokens));
       random_count_ = std::clamp<std::int64_t>(random_count_, 1, tokens - 1);
-      hidden_at_most_ = random_count_;
       return;
     case MaskKind::kFixed:
       sets_.push_back(fixed_set(config.tokens, tokens));
@@ -65,7 +64,6 @@ Masker::Masker(const MaskConfig& config, const TokenInfo& info, std::int64_t tok
                          .expected = "some hidden, some visible",
                          .hint = "use mask.kind=random, or another set"});
     }
-    hidden_at_most_ = std::max(hidden_at_most_, hidden);
   }
 }
 

@@ -22,14 +22,12 @@ class Masker {
   Masker(const MaskConfig& config, const TokenInfo& info, std::int64_t tokens);
 
   std::int64_t tokens() const { return tokens_; }
-  std::int64_t hidden_at_most() const { return hidden_at_most_; }
   // Writes T bytes, 1 = hidden. Safe to call from many threads, each with its own generator.
   void draw(Rng& rng, std::uint8_t* out) const;
 
  private:
   void use_groups(const std::vector<std::int32_t>& groups, const char* what, const char* hint);
   std::int64_t tokens_ = 0;
-  std::int64_t hidden_at_most_ = 0;
   std::int64_t random_count_ = 0;                // > 0: kind = random
   std::vector<std::vector<std::uint8_t>> sets_;  // otherwise one of these masks
 };

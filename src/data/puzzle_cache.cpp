@@ -36,7 +36,7 @@ std::string cache_name(const LatinOptions& o) {
 }
 
 // Columns of a set: target, answer, difficulty and base item of each puzzle.
-constexpr std::int64_t kColumns = 4;
+constexpr std::int64_t kPuzzleColumns = 4;
 
 void write_cache(const fs::path& file, const LatinData& data) {
   std::vector<std::vector<std::uint8_t>> cells(4);
@@ -52,7 +52,7 @@ void write_cache(const fs::path& file, const LatinData& data) {
     }
     const auto count = static_cast<std::int64_t>(set.puzzles.size());
     views.push_back(tensor_view<std::uint8_t>(std::string(kSets[s].name) + ".cells", {count, set.n * set.n}, cells[s]));
-    views.push_back(tensor_view<std::int32_t>(std::string(kSets[s].name) + ".columns", {count, kColumns}, columns[s]));
+    views.push_back(tensor_view<std::int32_t>(std::string(kSets[s].name) + ".columns", {count, kPuzzleColumns}, columns[s]));
   }
   const TensorMetadata metadata = {{"note", data.note}, {"n", std::to_string(data.train.n)}};
   write_safetensors(file, views, metadata);
@@ -70,16 +70,16 @@ LatinData read_cache(const fs::path& file) {
     const auto cells = stored.at(std::string(named.name) + ".cells").as<std::uint8_t>();
     const auto columns = stored.at(std::string(named.name) + ".columns").as<std::int32_t>();
     const auto tokens = static_cast<std::size_t>(n * n);
-    for (std::size_t i = 0; i < columns.size() / kColumns; ++i) {
+    for (std::size_t i = 0; i < columns.size() / kPuzzleColumns; ++i) {
       Puzzle p;
       p.n = n;
       p.cells.assign(cells.begin() + static_cast<std::ptrdiff_t>(i * tokens),
                      cells.begin() + static_cast<std::ptrdiff_t>((i + 1) * tokens));
-      p.target = columns[i * kColumns];
-      p.answer = columns[i * kColumns + 1];
-      p.difficulty = static_cast<Difficulty>(columns[i * kColumns + 2]);
+      p.target = columns[i * kPuzzleColumns];
+      p.answer = columns[i * kPuzzleColumns + 1];
+      p.difficulty = static_cast<Difficulty>(columns[i * kPuzzleColumns + 2]);
       set.puzzles.push_back(std::move(p));
-      if (columns[i * kColumns + 3] >= 0) set.base_item.push_back(columns[i * kColumns + 3]);
+      if (columns[i * kPuzzleColumns + 3] >= 0) set.base_item.push_back(columns[i * kPuzzleColumns + 3]);
     }
   }
   return data;

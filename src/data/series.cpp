@@ -24,7 +24,7 @@ namespace locus {
 namespace {
 
 // The frames of one run that play one role.
-struct Part {
+struct RunPart {
   std::size_t run = 0;
   std::size_t role = 0;
   MatrixD frames;
@@ -42,8 +42,8 @@ MatrixD chosen_windows(const MatrixD& frames, const std::vector<std::int64_t>& w
 }
 
 // A run of one role keeps all its frames, also those behind the last whole window.
-std::vector<Part> make_parts(RegionSeries& series, const std::vector<RunWindows>& windows, std::int64_t window) {
-  std::vector<Part> parts;
+std::vector<RunPart> make_parts(RegionSeries& series, const std::vector<RunWindows>& windows, std::int64_t window) {
+  std::vector<RunPart> parts;
   for (std::size_t r = 0; r < series.runs.size(); ++r) {
     const auto& of_role = windows[r].of_role;
     const auto roles = std::count_if(of_role.begin(), of_role.end(), [](const auto& w) { return !w.empty(); });
@@ -57,8 +57,8 @@ std::vector<Part> make_parts(RegionSeries& series, const std::vector<RunWindows>
   return parts;
 }
 
-void detrend(std::vector<Part>& parts, const RegionSeries& series) {
-  for (Part& p : parts) {
+void detrend(std::vector<RunPart>& parts, const RegionSeries& series) {
+  for (RunPart& p : parts) {
     const TokenStats before = token_stats(p.frames);
     remove_linear_trend(p.frames);
     const TokenStats after = token_stats(p.frames);
@@ -84,12 +84,12 @@ void require_signal(const TokenStats& stats, const RegionSeries& series, const s
                    .hint = "leave the region out of the file, or split otherwise (series.split_by, --random-split of fit)"});
 }
 
-void scale(std::vector<Part>& parts, const RegionSeries& series, ZScore zscore) {
+void scale(std::vector<RunPart>& parts, const RegionSeries& series, ZScore zscore) {
   if (zscore == ZScore::kNone) return;
   constexpr auto kTrain = static_cast<std::size_t>(SplitRole::kTrain);
   std::map<std::size_t, TokenStats> of_run;
   std::vector<const MatrixD*> training;
-  for (const Part& p : parts) {
+  for (const RunPart& p : parts) {
     if (p.role == kTrain) training.push_back(&p.frames);
     // Roles ascend, so a run's training part comes first and is the one that counts.
     if (of_run.contains(p.run)) continue;
@@ -98,17 +98,17 @@ void scale(std::vector<Part>& parts, const RegionSeries& series, ZScore zscore) 
   }
   const TokenStats all = token_stats(training);
   if (zscore == ZScore::kTrain) require_signal(all, series, series.runs.front().path);
-  for (Part& p : parts) scale_tokens(p.frames, zscore == ZScore::kRun ? of_run.at(p.run) : all);
+  for (RunPart& p : parts) scale_tokens(p.frames, zscore == ZScore::kRun ? of_run.at(p.run) : all);
 }
 
-void fill_splits(Dataset& data, const std::vector<Part>& parts, const RegionSeries& series, std::int64_t window) {
+void fill_splits(Dataset& data, const std::vector<RunPart>& parts, const RegionSeries& series, std::int64_t window) {
   std::set<std::string, decltype(&id_less)> subjects(&id_less);
   for (const RegionRun& r : series.runs) subjects.insert(r.subject);
   for (std::size_t role = 0; role < kSplitRoleNames.size(); ++role) {
     Examples examples;
     std::set<std::string, decltype(&id_less)> here(&id_less);
     std::int64_t runs = 0;
-    for (const Part& p : parts) {
+    for (const RunPart& p : parts) {
       if (p.role != role) continue;
       const std::string& subject = series.runs[p.run].subject;
       append_windows(examples, p.frames, window,
@@ -138,12 +138,12 @@ void label_tokens(TokenInfo& info, const Atlas& atlas) {
   info.coordinates = atlas.coordinates;
 }
 
-void describe_tokens(Dataset& data, const RegionSeries& series, const std::vector<Part>& parts, const SeriesConfig& c) {
+void describe_tokens(Dataset& data, const RegionSeries& series, const std::vector<RunPart>& parts, const SeriesConfig& c) {
   TokenInfo& info = data.tokens_info;
   info.names = series.names;
   label_tokens(info, series.atlas);
   std::vector<SubjectFrames> training;
-  for (const Part& p : parts) {
+  for (const RunPart& p : parts) {
     if (p.role == static_cast<std::size_t>(SplitRole::kTrain)) training.push_back({series.runs[p.run].subject, &p.frames});
   }
   MatrixD connectivity = mean_connectivity(training);
@@ -250,7 +250,7 @@ Dataset make_series_dataset(const RunConfig& config) {
   data.features = data.outputs = c.window;
   const std::vector<RunWindows> windows = split_windows(series, c);
   refuse_same_recordings(series, windows);
-  std::vector<Part> parts = make_parts(series, windows, c.window);
+  std::vector<RunPart> parts = make_parts(series, windows, c.window);
   if (c.detrend == Detrend::kLinear) detrend(parts, series);
   scale(parts, series, c.zscore);
   fill_splits(data, parts, series, c.window);

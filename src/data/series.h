@@ -27,13 +27,13 @@ struct RegionRun {
   MatrixD frames;                  // (frames, regions); NaN where the file lacks the region
 };
 
-enum class Defect { kMissing, kNan, kConstant };
+enum class Defect { kMissing, kNanValues, kConstant };
 
 struct CoverageEntry {
   std::size_t run = 0;
   std::int64_t region = 0;
   Defect defect = Defect::kMissing;
-  std::int64_t frames = 0;  // how many are not finite, for kNan
+  std::int64_t frames = 0;  // how many are not finite, for kNanValues
 };
 
 struct RegionSeries {

@@ -159,7 +159,7 @@ void list_defects(RegionSeries& s, std::size_t run, const std::vector<std::int64
       high = std::max(high, v);
     }
     if (bad > 0) {
-      s.coverage.push_back({run, t, Defect::kNan, bad});
+      s.coverage.push_back({run, t, Defect::kNanValues, bad});
     } else if (high - low <= 1e-12 * std::max(std::abs(low), std::abs(high))) {
       s.coverage.push_back({run, t, Defect::kConstant, 0});
     }

@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 24> kRunValues = {"lr",   "rl",     "ap",
                                                          "test", "retest", "train", "on", "off",  "rest1",  "rest2", "bold"};
 
 // One part of all names: what stands before it, and its text in each file.
-struct Part {
+struct NamePart {
   std::string word;     // "subj" of subj100206, or the word before a separator
   std::string pattern;  // for series.subject_pattern; empty when the part cannot be written as one
   std::string place;    // "the number after subj", for messages
@@ -43,23 +43,23 @@ struct Part {
 
 constexpr const char* kFileName = "the file's name";
 
-enum class Kind { kSubject, kRun, kOther };
+enum class PartKind { kSubject, kRun, kOther };
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 128; }
 
-Kind kind_of(const Part& part) {
+PartKind kind_of(const NamePart& part) {
   const std::string word = to_lower(part.word);
-  if (std::find(kSubjectWords.begin(), kSubjectWords.end(), word) != kSubjectWords.end()) return Kind::kSubject;
+  if (std::find(kSubjectWords.begin(), kSubjectWords.end(), word) != kSubjectWords.end()) return PartKind::kSubject;
   // rest_100206 is no hundred thousandth rest.
   const bool counts =
       part.glued || std::all_of(part.values.begin(), part.values.end(), [](const auto& v) { return v.size() < 4; });
   const auto ends = [&](std::string_view w) { return word == w || (w.size() > 2 && word.ends_with(w)); };
-  if (counts && std::any_of(kRunWords.begin(), kRunWords.end(), ends)) return Kind::kRun;
+  if (counts && std::any_of(kRunWords.begin(), kRunWords.end(), ends)) return PartKind::kRun;
   const bool conditions = std::all_of(part.values.begin(), part.values.end(), [](const std::string& v) {
     return std::find(kRunValues.begin(), kRunValues.end(), to_lower(v)) != kRunValues.end();
   });
-  return conditions ? Kind::kRun : Kind::kOther;
+  return conditions ? PartKind::kRun : PartKind::kOther;
 }
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -91,13 +91,13 @@ bool all_equal(const std::vector<std::string>& values) {
 }
 
 // Letters and numbers of a word that is built alike in every file; letters that never differ name the number behind them.
-std::optional<std::vector<Part>> pieces_of(const std::vector<std::string>& words, const std::string& place) {
+std::optional<std::vector<NamePart>> pieces_of(const std::vector<std::string>& words, const std::string& place) {
   std::vector<std::vector<std::string>> pieces;
   for (const std::string& w : words) pieces.push_back(runs_of_kind(w));
   for (const auto& p : pieces) {
     if (p.size() != pieces.front().size() || is_digit(p[0][0]) != is_digit(pieces.front()[0][0])) return std::nullopt;
   }
-  std::vector<Part> parts;
+  std::vector<NamePart> parts;
   std::string before;
   for (std::size_t i = 0; i < pieces.front().size(); ++i) {
     std::vector<std::string> values;
@@ -107,7 +107,7 @@ std::optional<std::vector<Part>> pieces_of(const std::vector<std::string>& words
       before = values.front();
       continue;
     }
-    Part part{before, "", place, std::move(values), !before.empty()};
+    NamePart part{before, "", place, std::move(values), !before.empty()};
     if (!before.empty()) {
       part.pattern = before + "([0-9]+)";
       part.place = fmt::format("the number after '{}'", before);
@@ -121,14 +121,14 @@ std::optional<std::vector<Part>> pieces_of(const std::vector<std::string>& words
 }
 
 // Parts of one component of the paths (the file's name, a folder), where all have the same number of words.
-std::vector<Part> parts_of(const std::vector<std::string>& texts, const std::string& what) {
+std::vector<NamePart> parts_of(const std::vector<std::string>& texts, const std::string& what) {
   std::vector<std::vector<std::string>> words;
   for (const std::string& t : texts) words.push_back(words_of(t));
   const bool file_name = what == kFileName;
   for (const auto& w : words) {
     if (w.size() != words.front().size() || w.empty()) return {{"", file_name ? "(.*)[.]" : "", what, texts, false, true}};
   }
-  std::vector<Part> parts;
+  std::vector<NamePart> parts;
   std::string before, pattern = "^[^A-Za-z0-9]*";
   for (std::size_t i = 0; i < words.front().size(); ++i) {
     std::vector<std::string> values;
@@ -137,7 +137,7 @@ std::vector<Part> parts_of(const std::vector<std::string>& texts, const std::str
     const std::string whole = file_name ? pattern + "([A-Za-z0-9]+)" : "";
     auto pieces = pieces_of(values, place);
     if (!pieces) pieces = {{{"", whole, place, values, false, true}}};
-    for (Part& p : *pieces) {
+    for (NamePart& p : *pieces) {
       if (p.word.empty()) p.word = before;
       if (!file_name) p.pattern.clear();
       if (file_name && p.pattern.empty() && pieces->size() == 1) p.pattern = whole;
@@ -150,7 +150,7 @@ std::vector<Part> parts_of(const std::vector<std::string>& texts, const std::str
 }
 
 // File name and folders, as far up as every path has them.
-std::vector<Part> parts_of_paths(const std::vector<NamedFile>& files) {
+std::vector<NamePart> parts_of_paths(const std::vector<NamedFile>& files) {
   std::vector<std::vector<std::string>> components;
   std::size_t depth = SIZE_MAX;
   for (const NamedFile& f : files) {
@@ -161,13 +161,13 @@ std::vector<Part> parts_of_paths(const std::vector<NamedFile>& files) {
     depth = std::min(depth, names.size());
     components.push_back(std::move(names));
   }
-  std::vector<Part> parts;
+  std::vector<NamePart> parts;
   for (std::size_t level = 0; level < depth; ++level) {
     std::vector<std::string> texts;
     for (const auto& c : components) texts.push_back(c[level]);
     if (level > 0 && all_equal(texts)) continue;
     const std::string what = level == 0 ? kFileName : level == 1 ? "the folder" : fmt::format("the folder {} up", level);
-    for (Part& p : parts_of(texts, what)) parts.push_back(std::move(p));
+    for (NamePart& p : parts_of(texts, what)) parts.push_back(std::move(p));
   }
   return parts;
 }
@@ -180,21 +180,21 @@ std::vector<std::size_t> groups(const std::vector<std::string>& values) {
   return out;
 }
 
-bool same_groups(const std::vector<const Part*>& parts) {
+bool same_groups(const std::vector<const NamePart*>& parts) {
   return std::all_of(parts.begin(), parts.end(),
-                     [&](const Part* p) { return groups(p->values) == groups(parts.front()->values); });
+                     [&](const NamePart* p) { return groups(p->values) == groups(parts.front()->values); });
 }
 
 // What differs between the two lists alone ("train_1", "test_1") tells nobody apart.
-bool varies(const Part& part, const std::vector<NamedFile>& files) {
+bool varies(const NamePart& part, const std::vector<NamedFile>& files) {
   std::set<std::string> of_list[2];
   for (std::size_t i = 0; i < files.size(); ++i) of_list[files[i].further ? 1 : 0].insert(part.values[i]);
   return of_list[0].size() > 1 || of_list[1].size() > 1;
 }
 
-[[noreturn]] void refuse(const std::vector<const Part*>& candidates, const std::vector<NamedFile>& files) {
+[[noreturn]] void refuse(const std::vector<const NamePart*>& candidates, const std::vector<NamedFile>& files) {
   std::vector<std::string> lines, patterns;
-  for (const Part* p : candidates) {
+  for (const NamePart* p : candidates) {
     const std::set<std::string> values(p->values.begin(), p->values.end());
     lines.push_back(fmt::format("{} ({} subjects: {})", p->place, values.size(), some_of({values.begin(), values.end()})));
     if (!p->pattern.empty()) patterns.push_back(fmt::format("series.subject_pattern='{}'", p->pattern));
@@ -207,35 +207,37 @@ bool varies(const Part& part, const std::vector<NamedFile>& files) {
                            ", or a manifest with subject,path"});
 }
 
-const Part& longest_number(const std::vector<const Part*>& parts) {
-  const Part* best = parts.front();
-  for (const Part* p : parts) {
-    const auto digits = [](const Part& part) { return is_digit(part.values.front()[0]) ? part.values.front().size() : 0; };
+const NamePart& longest_number(const std::vector<const NamePart*>& parts) {
+  const NamePart* best = parts.front();
+  for (const NamePart* p : parts) {
+    const auto digits = [](const NamePart& part) {
+      return is_digit(part.values.front()[0]) ? part.values.front().size() : 0;
+    };
     if (digits(*p) > digits(*best)) best = p;
   }
   return *best;
 }
 
 Subjects from_names(const std::vector<NamedFile>& files) {
-  const std::vector<Part> parts = parts_of_paths(files);
-  std::vector<const Part*> subjects, others, runs;
+  const std::vector<NamePart> parts = parts_of_paths(files);
+  std::vector<const NamePart*> subjects, others, runs;
   bool any_varies = false;
-  for (const Part& p : parts) any_varies = any_varies || varies(p, files);
-  for (const Part& p : parts) {
+  for (const NamePart& p : parts) any_varies = any_varies || varies(p, files);
+  for (const NamePart& p : parts) {
     const bool digits = is_digit(p.values.front()[0]);
     const bool differs = any_varies ? varies(p, files) : !all_equal(p.values);
-    const Kind kind = kind_of(p);
-    if (kind == Kind::kSubject && (differs || digits)) subjects.push_back(&p);
-    if (kind == Kind::kOther && (differs || (!any_varies && digits))) others.push_back(&p);
-    if (kind == Kind::kRun && differs) runs.push_back(&p);
+    const PartKind kind = kind_of(p);
+    if (kind == PartKind::kSubject && (differs || digits)) subjects.push_back(&p);
+    if (kind == PartKind::kOther && (differs || (!any_varies && digits))) others.push_back(&p);
+    if (kind == PartKind::kRun && differs) runs.push_back(&p);
   }
-  std::vector<const Part*> candidates = subjects;
+  std::vector<const NamePart*> candidates = subjects;
   // A constant s1 or p1 beside other parts that differ may be a session or a plate.
   const bool constant = !subjects.empty() && all_equal(subjects.front()->values) && subjects.front()->word.size() < 3;
   if (subjects.empty() || constant) candidates.insert(candidates.end(), others.begin(), others.end());
   if (candidates.empty() && !runs.empty()) refuse(runs, files);
   if (candidates.empty() || !same_groups(candidates)) refuse(candidates, files);
-  const Part& chosen = subjects.empty() ? longest_number(candidates) : *subjects.front();
+  const NamePart& chosen = subjects.empty() ? longest_number(candidates) : *subjects.front();
   if (chosen.uneven) refuse(candidates, files);
   const std::set<std::string> ids(chosen.values.begin(), chosen.values.end());
   return {chosen.values, fmt::format("subjects from {}: {}", chosen.place, some_of({ids.begin(), ids.end()}))};
@@ -250,7 +252,7 @@ std::string only_subject(const std::string& path) {
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (!is_digit(pieces[i][0])) continue;
       if (pieces[i].size() > longest.size()) longest = pieces[i];
-      if (i > 0 && kind_of({pieces[i - 1], "", "", {pieces[i]}, true}) == Kind::kSubject) marked = pieces[i];
+      if (i > 0 && kind_of({pieces[i - 1], "", "", {pieces[i]}, true}) == PartKind::kSubject) marked = pieces[i];
     }
   }
   return !marked.empty() ? marked : !longest.empty() ? longest : stem;

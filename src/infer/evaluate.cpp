@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string_view>
 
 #include "config/tasks.h"
 #include "core/error.h"
+#include "core/nan.h"
 
 namespace locus {
 namespace {
 
 constexpr std::int64_t kMicrobatchTokens = 512;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::vector<std::int64_t> chosen_examples(std::int64_t count, std::int64_t limit) {
   const std::int64_t n = limit > 0 ? std::min(limit, count) : count;

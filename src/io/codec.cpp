@@ -39,6 +39,12 @@ std::optional<double> number_of_json(const Json& value) {
   return std::nullopt;
 }
 
+std::string text_at(const Json& json, std::string_view key) {
+  if (!json.is_object()) return "";
+  const auto it = json.find(key);
+  return it != json.end() && it->is_string() ? it->text() : "";
+}
+
 std::string json_text(std::string_view text) { return Json(std::string(text)).dump(); }
 
 std::string csv_field(std::string_view text, char delimiter) {

@@ -16,6 +16,8 @@ std::string json_number(double value);
 Json json_value(double value);
 std::optional<double> number_of_json(const Json& value);  // accepts those texts
 std::string json_text(std::string_view text);             // quoted; broken UTF-8 is replaced
+// The text under a key, or "" where there is none.
+std::string text_at(const Json& json, std::string_view key);
 
 // A cell of a table, quoted where a reader would take it for something else.
 std::string csv_field(std::string_view text, char delimiter = ',');

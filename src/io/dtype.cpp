@@ -66,12 +66,6 @@ double float16_value(std::uint16_t bits) {
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-double element_as_double(DType type, const std::byte* element, bool swap) {
-  double value = 0;
-  convert_to_doubles(type, ByteSpan(element, dtype_size(type)), swap, std::span(&value, 1));
-  return value;
-}
-
 void convert_to_doubles(DType type, ByteSpan bytes, bool swap, std::span<double> out) {
   LOCUS_CHECK(bytes.size() / dtype_size(type) >= out.size(), "too few bytes to convert");
   switch (type) {

@@ -21,7 +21,6 @@ std::size_t dtype_size(DType type);                           // bytes of one el
 std::string_view dtype_name(DType type);                      // safetensors spelling: "F32"
 std::optional<DType> dtype_from_name(std::string_view name);  // the reverse
 double float16_value(std::uint16_t bits);                     // IEEE half
-double element_as_double(DType type, const std::byte* element, bool swap = false);
 
 // `count` elements at `bytes` (of either byte order) to doubles; 64-bit integers beyond 2^53 are rounded.
 void convert_to_doubles(DType type, ByteSpan bytes, bool swap, std::span<double> out);

@@ -11,7 +11,7 @@
 namespace locus {
 namespace {
 
-constexpr std::size_t kMagic = 4;
+constexpr std::size_t kMagicBytes = 4;
 constexpr std::size_t kMostAxes = 8;  // of what we read; the format has room for 255
 
 std::optional<DType> dtype_of_code(std::byte code) {
@@ -34,7 +34,7 @@ std::optional<DType> dtype_of_code(std::byte code) {
 }
 
 bool has_magic(ByteSpan b) {
-  return b.size() >= kMagic && b[0] == std::byte{0} && b[1] == std::byte{0} && dtype_of_code(b[2]).has_value() &&
+  return b.size() >= kMagicBytes && b[0] == std::byte{0} && b[1] == std::byte{0} && dtype_of_code(b[2]).has_value() &&
          b[3] != std::byte{0} && static_cast<std::size_t>(b[3]) <= kMostAxes;
 }
 
@@ -50,7 +50,7 @@ NdArray parse_plain(ByteSpan bytes, std::string_view name, const ReadLimits& lim
   if (!has_magic(bytes)) throw_idx(name, "this is no IDX file", fmt::format("{} bytes", bytes.size()));
   const DType type = *dtype_of_code(bytes[2]);
   ByteReader reader(bytes, name, true);
-  reader.seek(kMagic, "the axes");
+  reader.seek(kMagicBytes, "the axes");
   NdArray array;
   for (int axis = 0; axis < static_cast<int>(bytes[3]); ++axis) {
     array.shape.push_back(reader.number<std::uint32_t>("the length of an axis"));
@@ -71,7 +71,7 @@ NdArray parse_plain(ByteSpan bytes, std::string_view name, const ReadLimits& lim
 bool looks_like_idx(ByteSpan front) {
   if (!is_gzip(front)) return has_magic(front);
   try {
-    return has_magic(inflate_prefix(front, DeflateFormat::kGzip, kMagic, "front"));
+    return has_magic(inflate_prefix(front, DeflateFormat::kGzip, kMagicBytes, "front"));
   } catch (const IoError&) {
     return false;
   }
@@ -81,14 +81,15 @@ NdArray parse_idx(ByteSpan bytes, std::string_view name, const ReadLimits& limit
   const ReadLimits bounds = limits.for_file(bytes.size());
   if (!is_gzip(bytes)) return parse_plain(bytes, name, bounds);
   // The axes tell how much is to come, before any of it is unpacked.
-  const Bytes front = inflate_prefix(bytes, DeflateFormat::kGzip, kMagic + 4 * kMostAxes, name);
+  const Bytes front = inflate_prefix(bytes, DeflateFormat::kGzip, kMagicBytes + 4 * kMostAxes, name);
   if (!has_magic(front)) throw_idx(name, "this is no IDX file", "gzipped data of another kind");
   const auto axes = static_cast<std::size_t>(front[3]);
   std::vector<std::int64_t> shape;
   ByteReader reader(front, name, true);
-  reader.seek(kMagic, "the axes");
+  reader.seek(kMagicBytes, "the axes");
   for (std::size_t axis = 0; axis < axes; ++axis) shape.push_back(reader.number<std::uint32_t>("the length of an axis"));
-  const std::uint64_t size = kMagic + 4 * axes + checked_count(shape, name, bounds) * dtype_size(*dtype_of_code(front[2]));
+  const std::uint64_t size =
+      kMagicBytes + 4 * axes + checked_count(shape, name, bounds) * dtype_size(*dtype_of_code(front[2]));
   return parse_plain(inflate_all(bytes, DeflateFormat::kGzip, size, name), name, bounds);
 }
 

@@ -15,7 +15,7 @@ constexpr std::uint64_t kHeaderSize = 128;
 constexpr std::uint32_t kMatrix = 14;
 constexpr std::uint32_t kCompressed = 15;
 constexpr std::size_t kMaxVariables = 100000;
-constexpr std::size_t kMaxRank = 32;
+constexpr std::size_t kMostDimensions = 32;
 // Flags, dimensions and name stand at the front of a variable.
 constexpr std::uint64_t kHeadBytes = 64 * 1024;
 constexpr std::uint64_t kMaxPadding = 64;
@@ -121,7 +121,7 @@ Head read_head(ByteReader& reader) {
   // Opaque objects have no dimensions; what follows is their name.
   if (head.class_code != 17) {
     const Element dims = next_element(reader, "the dimensions");
-    if (dims.data.size() % 4 != 0 || dims.data.size() / 4 > kMaxRank) throw_mat(reader.name(), "damaged dimensions");
+    if (dims.data.size() % 4 != 0 || dims.data.size() / 4 > kMostDimensions) throw_mat(reader.name(), "damaged dimensions");
     for (std::size_t i = 0; i < dims.data.size(); i += 4) {
       head.variable.shape.push_back(load_number<std::int32_t>(dims.data.data() + i, reader.swap()));
     }

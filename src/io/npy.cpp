@@ -13,7 +13,7 @@
 namespace locus {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kMaxRank = 32;
 // NumPy writes headers of 128 bytes; a record of many fields may have a longer one.
 constexpr std::uint64_t kMaxHeader = std::uint64_t{1} << 20;
@@ -145,11 +145,11 @@ struct FoundHeader {
 // Nothing when `front` is too short but the file (of `size` bytes) may go on.
 std::optional<FoundHeader> find_header(ByteSpan front, std::string_view name, std::uint64_t size) {
   ByteReader reader(front, name);
-  if (front.size() >= kMagic.size() && as_text(front.first(kMagic.size())) != kMagic) {
+  if (front.size() >= kNpyMagic.size() && as_text(front.first(kNpyMagic.size())) != kNpyMagic) {
     throw IoError({.what = "not an NPY file", .where = std::string(name), .hint = "it does not begin with \\x93NUMPY"});
   }
   if (front.size() < 12 && front.size() < size) return std::nullopt;
-  reader.take(kMagic.size(), "the magic number");
+  reader.take(kNpyMagic.size(), "the magic number");
   const auto major = reader.number<std::uint8_t>("the version");
   reader.number<std::uint8_t>("the version");
   if (major < 1 || major > 3) {
@@ -303,11 +303,11 @@ Bytes encode_npy(const TensorView& array) {
   std::string dict =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", spelled(array.dtype), shape_text(array.shape));
   // The data begin at a multiple of 64, as NumPy does for memory mapping.
-  dict.append(63 - (kMagic.size() + 4 + dict.size()) % 64, ' ');
+  dict.append(63 - (kNpyMagic.size() + 4 + dict.size()) % 64, ' ');
   dict += '\n';
   Bytes out;
-  out.reserve(kMagic.size() + 4 + dict.size() + array.bytes.size());
-  append(out, bytes_of(kMagic));
+  out.reserve(kNpyMagic.size() + 4 + dict.size() + array.bytes.size());
+  append(out, bytes_of(kNpyMagic));
   append_number<std::uint16_t>(out, 1);  // version 1.0
   append_number<std::uint16_t>(out, static_cast<std::uint16_t>(dict.size()));
   append(out, bytes_of(dict));

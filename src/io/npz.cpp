@@ -11,7 +11,7 @@ namespace locus {
 namespace {
 
 constexpr std::string_view kSuffix = ".npy";
-constexpr std::uint64_t kFrontBytes = 64 * 1024;
+constexpr std::uint64_t kMemberFrontBytes = 64 * 1024;
 
 std::string array_name(const std::string& entry) {
   return entry.ends_with(kSuffix) ? entry.substr(0, entry.size() - kSuffix.size()) : entry;
@@ -28,7 +28,7 @@ std::vector<std::string> npz_names(ByteSpan bytes, std::string_view name, const 
 std::vector<NpzEntry> list_npz(ByteSpan bytes, std::string_view name) {
   std::vector<NpzEntry> out;
   for (const ZipEntry& entry : zip_entries(bytes, name)) {
-    const Bytes front = zip_front(bytes, entry, name, kFrontBytes);
+    const Bytes front = zip_front(bytes, entry, name, kMemberFrontBytes);
     out.push_back({array_name(entry.name), npy_front(front, fmt::format("{}: {}", name, entry.name))});
   }
   return out;
@@ -43,7 +43,7 @@ std::vector<NpzEntry> parse_npz(ByteSpan bytes, std::string_view name, std::stri
     names.push_back(array_name(entry.name));
     if (!only.empty() && names.back() != only) continue;
     NpyReader reader(fmt::format("{}: {}", name, entry.name), left, entry.size);
-    zip_pieces(bytes, entry, name, left.array_bytes + kFrontBytes, [&](ByteSpan piece) { reader.add(piece); });
+    zip_pieces(bytes, entry, name, left.array_bytes + kMemberFrontBytes, [&](ByteSpan piece) { reader.add(piece); });
     arrays.push_back({names.back(), reader.finish()});
     left.array_bytes -= std::min<std::uint64_t>(left.array_bytes, arrays.back().array.values.size() * sizeof(double));
   }

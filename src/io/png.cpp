@@ -13,7 +13,7 @@
 namespace locus {
 namespace {
 
-constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+constexpr std::array<std::uint8_t, 8> kPngMagic = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
 [[noreturn]] void throw_png(std::string_view name, std::string what, std::string got, std::string hint = {}) {
   if (hint.empty()) hint = "the picture is truncated or damaged: copy or make it again";
@@ -24,8 +24,8 @@ constexpr std::array<std::uint8_t, 8> kMagic = {0x89, 'P', 'N', 'G', '\r', '\n',
 Bytes without_colour_spaces(ByteSpan bytes) {
   static constexpr std::array<std::string_view, 5> kLeftOut = {"gAMA", "cHRM", "sRGB", "iCCP", "cICP"};
   constexpr std::size_t kFrame = 12;  // length, type and checksum of a chunk
-  Bytes out(bytes.begin(), bytes.begin() + kMagic.size());
-  for (ByteSpan rest = bytes.subspan(kMagic.size()); !rest.empty();) {
+  Bytes out(bytes.begin(), bytes.begin() + kPngMagic.size());
+  for (ByteSpan rest = bytes.subspan(kPngMagic.size()); !rest.empty();) {
     std::size_t size = rest.size();
     bool keep = true;
     if (rest.size() >= kFrame) {
@@ -65,9 +65,9 @@ void take_pixels(png_image& image, std::string_view name, bool alpha, NdArray& o
 }  // namespace
 
 bool looks_like_png(ByteSpan front) {
-  if (front.size() < kMagic.size()) return false;
-  for (std::size_t i = 0; i < kMagic.size(); ++i) {
-    if (front[i] != static_cast<std::byte>(kMagic[i])) return false;
+  if (front.size() < kPngMagic.size()) return false;
+  for (std::size_t i = 0; i < kPngMagic.size(); ++i) {
+    if (front[i] != static_cast<std::byte>(kPngMagic[i])) return false;
   }
   return true;
 }

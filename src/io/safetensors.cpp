@@ -13,7 +13,7 @@
 namespace locus {
 namespace {
 
-using Json = nlohmann::json;
+using SaxJson = nlohmann::json;
 
 constexpr const char* kMetadataName = "__metadata__";
 constexpr const char* kDamagedHint =
@@ -28,7 +28,7 @@ struct Entry {
 };
 
 // Takes the header's exact form and nothing else, so that hostile JSON builds no tree.
-class HeaderHandler : public nlohmann::json_sax<Json> {
+class HeaderHandler : public nlohmann::json_sax<SaxJson> {
  public:
   std::vector<Entry> entries;
   TensorMetadata metadata;
@@ -102,7 +102,7 @@ class HeaderHandler : public nlohmann::json_sax<Json> {
     state_ = State::kTensor;
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const Json::exception&) override {
+  bool parse_error(std::size_t position, const std::string&, const SaxJson::exception&) override {
     return fail(fmt::format("the header is no JSON at byte {}", position));
   }
 
@@ -199,13 +199,6 @@ void Tensor::require_dtype(DType expected) const {
                  .expected = std::string(dtype_name(expected))});
 }
 
-void Tensor::require_shape(std::span<const std::int64_t> expected) const {
-  if (std::equal(shape.begin(), shape.end(), expected.begin(), expected.end())) return;
-  throw IoError({.what = fmt::format("tensor '{}' has another shape", name),
-                 .got = shape_text(shape),
-                 .expected = shape_text(expected)});
-}
-
 const Tensor* TensorFile::find(std::string_view name) const {
   const auto it = std::find_if(tensors.begin(), tensors.end(), [&](const Tensor& t) { return t.name == name; });
   return it == tensors.end() ? nullptr : &*it;
@@ -233,7 +226,7 @@ TensorFile parse_safetensors(ByteSpan bytes, std::string_view name, const ReadLi
   const std::string_view header = as_text(reader.take(length, "the header"));
   if (header.empty() || header[0] != '{') throw_damaged(name, "the header is no JSON object");
   HeaderHandler handler;
-  const bool parsed = Json::sax_parse(header.begin(), header.end(), &handler);
+  const bool parsed = SaxJson::sax_parse(header.begin(), header.end(), &handler);
   if (!parsed) throw_damaged(name, handler.error.empty() ? "the header is no JSON" : handler.error);
 
   TensorFile file;
@@ -263,7 +256,7 @@ TensorFile read_safetensors(const std::filesystem::path& path, const ReadLimits&
 std::string safetensors_header(std::span<const TensorView> tensors, const TensorMetadata& metadata) {
   std::string json = "{";
   try {
-    if (!metadata.empty()) json += fmt::format("\"{}\":{}", kMetadataName, Json(metadata).dump());
+    if (!metadata.empty()) json += fmt::format("\"{}\":{}", kMetadataName, SaxJson(metadata).dump());
     std::uint64_t offset = 0;
     std::unordered_set<std::string> names;
     for (const TensorView& t : tensors) {
@@ -272,10 +265,10 @@ std::string safetensors_header(std::span<const TensorView> tensors, const Tensor
       std::string shape;
       for (const std::int64_t d : t.shape) shape += (shape.empty() ? "" : ",") + std::to_string(d);
       json += fmt::format("{}{}:{{\"dtype\":\"{}\",\"shape\":[{}],\"data_offsets\":[{},{}]}}", json.size() > 1 ? "," : "",
-                          Json(t.name).dump(), dtype_name(t.dtype), shape, offset, offset + t.bytes.size());
+                          SaxJson(t.name).dump(), dtype_name(t.dtype), shape, offset, offset + t.bytes.size());
       offset += t.bytes.size();
     }
-  } catch (const Json::exception&) {
+  } catch (const SaxJson::exception&) {
     throw IoError({.what = "a tensor name or metadata value is not UTF-8 text"});
   }
   json += "}";

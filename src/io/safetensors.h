@@ -36,28 +36,10 @@ struct Tensor {
     require_dtype(dtype_of<T>());
     return {reinterpret_cast<const T*>(bytes.data()), count()};
   }
-  template <class T>
-  std::span<T> as_mutable() {
-    require_dtype(dtype_of<T>());
-    return {reinterpret_cast<T*>(bytes.data()), count()};
-  }
-  // IoError when the shape is not this one.
-  void require_shape(std::span<const std::int64_t> expected) const;
 
  private:
   void require_dtype(DType expected) const;
 };
-
-template <class T>
-Tensor make_tensor(std::string name, std::vector<std::int64_t> shape, std::span<const T> values) {
-  const ByteSpan bytes = std::as_bytes(values);
-  Tensor tensor;
-  tensor.name = std::move(name);
-  tensor.dtype = dtype_of<T>();
-  tensor.shape = std::move(shape);
-  tensor.bytes.assign(bytes.begin(), bytes.end());
-  return tensor;
-}
 
 using TensorMetadata = std::map<std::string, std::string>;
 

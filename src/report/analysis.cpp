@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
+#include "core/nan.h"
 #include "core/text.h"
 #include "io/codec.h"
 #include "report/markup.h"
 
 namespace locus::report {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::set<double> sigmas_of(const SigmaPanel& panel) {
   std::set<double> sigmas;

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "config/tasks.h"
+#include "core/nan.h"
 #include "core/text.h"
 #include "report/data_names.h"
 #include "report/markup.h"
@@ -18,8 +19,6 @@
 
 namespace locus::report {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 std::map<std::string, std::string> identity_fields(RunConfig config) {
   std::map<std::string, std::string> fields;

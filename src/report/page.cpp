@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "config/tasks.h"
 #include "core/hash.h"
 #include "core/json.h"
+#include "core/nan.h"
 #include "core/text.h"
 #include "io/codec.h"
 #include "report/answer.h"
@@ -20,8 +20,6 @@
 
 namespace locus::report {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The base64 SHA-256 of an inline block, as a content security policy names it.
 std::string csp_hash(std::string_view content) {

@@ -1,16 +1,15 @@
 #include "report/rank_test.h"
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
+#include "core/nan.h"
 #include "stats/permutation.h"
 #include "stats/rank.h"
 
 namespace locus::report {
 
 stats::Correlation rank_correlation(std::span<const double> x, std::span<const double> y) {
-  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   if (x.size() < 3) return {kNan, kNan, x.size(), 0};
   stats::Correlation rho = stats::spearman(x, y);
   if (x.size() > 12 || !std::isfinite(rho.r)) return rho;

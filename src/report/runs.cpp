@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 
 #include "analyze/results/registry.h"
 #include "core/error.h"
+#include "core/nan.h"
 #include "core/parallel.h"
 #include "core/text.h"
 #include "report/markup.h"
@@ -20,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxCurvePoints = 160;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 void append_row(Curves& curves, const MetricRow& row) {
   const std::size_t before = curves.epochs.size();

@@ -1,5 +1,6 @@
 #include "report/svg.h"
 
+#include <array>
 #include <cmath>
 
 #include "core/text.h"
@@ -21,6 +22,11 @@ std::string_view anchor_name(Anchor anchor) {
 }
 
 }  // namespace
+
+Shape category_shape(int i) {
+  constexpr std::array kShapes = {Shape::kCircle, Shape::kSquare, Shape::kDiamond, Shape::kTriangle};
+  return kShapes[static_cast<std::size_t>((i % 4 + 4) % 4)];
+}
 
 void Svg::open(std::string_view tag, const Attributes& attributes) {
   body_ += '<';

@@ -35,6 +35,9 @@ using Attributes = std::vector<std::pair<std::string_view, std::string>>;
 enum class Anchor { kStart, kMiddle, kEnd };
 enum class Shape { kCircle, kSquare, kDiamond, kTriangle };
 
+// Of the i-th category, as its colour is category_class(i).
+Shape category_shape(int i);
+
 class Svg {
  public:
   void open(std::string_view tag, const Attributes& attributes = {});

@@ -223,13 +223,12 @@ std::string token_class(const Tokens& tokens, int token) {
 }
 
 Shape token_shape(const Tokens& tokens, int token) {
-  static constexpr Shape kShapes[] = {Shape::kCircle, Shape::kSquare, Shape::kDiamond, Shape::kTriangle};
   int index = 0;
   if (!tokens.labels.empty())
     index = tokens.labels[static_cast<std::size_t>(token)];
   else if (tokens.is_grid())
     index = static_cast<int>(tokens.coordinates(token, 1));
-  return kShapes[(index % 4 + 4) % 4];
+  return category_shape(index);
 }
 
 std::vector<LegendEntry> token_legend(const Tokens& tokens) {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "analyze/results/networks.h"
 #include "analyze/results/recovery.h"
 #include "config/sources.h"
+#include "core/nan.h"
 #include "core/text.h"
 #include "report/analysis.h"
 #include "report/answer.h"
@@ -23,13 +23,12 @@
 namespace locus::report {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLevel = 0.05;
 constexpr double kSmall = 0.1;  // a likeness below this is next to nothing, however small its p
 constexpr std::size_t kFewestRuns = 3;
 constexpr const char* kNothing = "zero";  // the baseline of predicting nothing
 
-struct Scored {
+struct ScoredGroup {
   const Group* group = nullptr;
   std::vector<double> values;
   double mean = kNan;
@@ -38,16 +37,16 @@ struct Scored {
 bool better(const Measure& m, double a, double b) { return m.higher_is_better ? a > b : a < b; }
 
 // Best first.
-std::vector<Scored> scored_groups(const Inputs& inputs) {
-  std::vector<Scored> out;
+std::vector<ScoredGroup> scored_groups(const Inputs& inputs) {
+  std::vector<ScoredGroup> out;
   for (const Group& g : inputs.groups) {
-    Scored s{&g, values_of(inputs, g, inputs.measure->key()), kNan};
+    ScoredGroup s{&g, values_of(inputs, g, inputs.measure->key()), kNan};
     if (s.values.empty()) continue;
     s.mean = stats::mean(s.values);
     out.push_back(std::move(s));
   }
   std::stable_sort(out.begin(), out.end(),
-                   [&](const Scored& a, const Scored& b) { return better(*inputs.measure, a.mean, b.mean); });
+                   [&](const ScoredGroup& a, const ScoredGroup& b) { return better(*inputs.measure, a.mean, b.mean); });
   return out;
 }
 
@@ -86,7 +85,7 @@ class Writer {
       out_.not_yet = {"Anything: lower optim.lr, and train again."};
       return out_;
     }
-    for (const Scored& s : scored_) {
+    for (const ScoredGroup& s : scored_) {
       if (s.group->sigma) {
         learned_ = &s;
         break;
@@ -104,7 +103,7 @@ class Writer {
  private:
   void how_well() {
     const Measure& m = *inputs_.measure;
-    const Scored& best = scored_[0];
+    const ScoredGroup& best = scored_[0];
     const std::string who = best.group->label;
     std::string text =
         m.is_fraction()
@@ -129,7 +128,7 @@ class Writer {
     out_.sentences.push_back(text);
   }
 
-  void against_baseline(const Scored& best, const std::pair<std::string, double>& top, std::string& text) {
+  void against_baseline(const ScoredGroup& best, const std::pair<std::string, double>& top, std::string& text) {
     const Measure& m = *inputs_.measure;
     const std::string name = baseline_words(top.first);
     text += fmt::format("; {} reaches {}", name, value_words(inputs_, *best.group, top.second));
@@ -289,12 +288,12 @@ class Writer {
   }
 
   // Settings of σ that share all other keys; the largest such family, by σ.
-  std::vector<const Scored*> family() const {
-    std::map<std::string, std::vector<const Scored*>> families;
-    for (const Scored& s : scored_) {
+  std::vector<const ScoredGroup*> family() const {
+    std::map<std::string, std::vector<const ScoredGroup*>> families;
+    for (const ScoredGroup& s : scored_) {
       if (s.group->sigma) families[s.group->others].push_back(&s);
     }
-    std::vector<const Scored*> largest;
+    std::vector<const ScoredGroup*> largest;
     for (const auto& [others, members] : families) {
       if (members.size() > largest.size()) largest = members;
     }
@@ -302,17 +301,17 @@ class Writer {
   }
 
   void which_sigma() {
-    const std::vector<const Scored*> members = family();
+    const std::vector<const ScoredGroup*> members = family();
     if (members.empty()) return;
     const Measure& m = *inputs_.measure;
-    const Scored& first = *members.front();
+    const ScoredGroup& first = *members.front();
     const std::string sigma = pretty(*first.group->sigma, 4);
     if (members.size() == 1) {
       out_.sentences.push_back(fmt::format("Which σ is best cannot be said: σ {} is the only one here.", sigma));
       out_.not_yet.push_back("Which σ is best: " + sweep_words("pe.sigma=0.1,0.5,2 seed=0..4", "sigma") + " asks that.");
       return;
     }
-    const Scored& last = *members.back();
+    const ScoredGroup& last = *members.back();
     std::string text = fmt::format("Of {} values of σ, σ {} has the best {}: {} against {} at σ {}", members.size(), sigma,
                                    m.words(), m.show(first.mean), m.show(last.mean), pretty(*last.group->sigma, 4));
     // The two ends were picked from all pairs, which Bonferroni's correction pays for.
@@ -380,8 +379,8 @@ class Writer {
   }
 
   const Inputs& inputs_;
-  std::vector<Scored> scored_;
-  const Scored* learned_ = nullptr;
+  std::vector<ScoredGroup> scored_;
+  const ScoredGroup* learned_ = nullptr;
   Verdict out_;
 };
 

@@ -6,10 +6,10 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <set>
 
 #include "core/error.h"
+#include "core/nan.h"
 #include "core/text.h"
 #include "stats/descriptive.h"
 #include "stats/effect_size.h"
@@ -22,7 +22,6 @@ namespace {
 constexpr int kFewestForTest = 3;
 constexpr int kFewestForTrust = 5;
 constexpr std::size_t kLevelsForAllPairs = 10;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Numbers by size, then texts.
 bool before(const std::string& a, const std::string& b) {

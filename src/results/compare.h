@@ -2,11 +2,11 @@
 // about what the number of seeds allows to say.
 #pragma once
 
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "core/nan.h"
 #include "results/compare_table.h"
 #include "stats/distributions.h"
 
@@ -37,7 +37,6 @@ struct CompareTest {
   bool constant = false;  // no spread: neither interval nor effect, both NaN
   stats::Interval effect_interval = kNone;
 
-  static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   static constexpr stats::Interval kNone{kNan, kNan};
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/json.h"
+#include "io/codec.h"
 #include "io/file.h"
 #include "run/files.h"
 #include "run/layout.h"
@@ -17,11 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMaxResultBytes = std::uint64_t{256} << 20;
 constexpr const char* kResultSuffix = ".json";
-
-std::string text_at(const Json& json, const char* key) {
-  const auto it = json.find(key);
-  return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
-}
 
 AnalysisCheck unverified(const std::string& why) {
   return {AnalysisAge::kUnverified, why + "; run `locus analyze` again to be sure"};

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "core/error.h"
+#include "io/codec.h"
 #include "run/layout.h"
 #include "run/manifest.h"
 
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 constexpr const char* kKey = "folder";
 
 // Of a pattern, the part before its first wildcard has to be there.
-bool is_there(const fs::path& path) {
+bool is_begun(const fs::path& path) {
   fs::path plain;
   for (const fs::path& part : path) {
     if (part.native().find_first_of("*?[") != std::string::npos) break;
@@ -28,15 +29,11 @@ std::string found(const std::string& text, const std::vector<fs::path>& places) 
   std::error_code code;
   const fs::path here = fs::current_path(code);
   for (const fs::path& place : places) {
-    if (!is_there(place / text)) continue;
+    if (!is_begun(place / text)) continue;
     if (fs::weakly_canonical(place, code) == fs::weakly_canonical(here, code)) return text;
     return (place / text).lexically_normal().lexically_proximate(here).string();
   }
   return text;
-}
-
-std::string text_at(const Json& json, const char* key) {
-  return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : "";
 }
 
 }  // namespace

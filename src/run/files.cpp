@@ -41,6 +41,11 @@ void put_in_place(const fs::path& fresh, const fs::path& target) {
 
 }  // namespace
 
+bool is_there(const fs::path& path) {
+  std::error_code code;
+  return fs::exists(path, code);
+}
+
 AppendFile::AppendFile(fs::path path) : path_(std::move(path)) {
   fd_ = open_path(path_, O_RDWR | O_APPEND | O_CREAT, 0666);
   if (!fd_.ok()) throw_system_error("cannot open the file for writing", path_, errno);

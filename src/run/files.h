@@ -32,6 +32,8 @@ class AppendFile {
   Descriptor fd_;
 };
 
+bool is_there(const std::filesystem::path& path);  // false also where it may not be looked at
+
 // Whether some process holds the lock or lease right now, as far as can be seen from here (run/claim.h).
 bool is_locked(const std::filesystem::path& lock_file);
 

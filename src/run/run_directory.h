@@ -81,7 +81,6 @@ class RunDirectory {
   void begin(std::int64_t step, bool trains_on);
 
   void append_metrics(const MetricRow& row);
-  MetricsPosition metrics_position() const { return metrics_.position(); }
   // Call once after load_latest_checkpoint, with its position or {}; returns the seconds of the last row kept. IoError when
   // the rows are not those that the checkpoint saw; metrics_note() says what was mended or cannot be checked.
   double truncate_metrics(const MetricsPosition& position) { return metrics_.truncate(position); }

@@ -19,11 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
-  std::error_code code;
-  return fs::exists(path, code);
-}
-
 void collect_runs(const fs::path& folder, std::set<fs::path>& seen, std::vector<fs::path>& runs) {
   const auto add = [&](const fs::path& path) {
     std::error_code code;

@@ -15,11 +15,6 @@
 namespace locus {
 namespace {
 
-std::string text_at(const Json& json, const char* key) {
-  const auto it = json.find(key);
-  return it != json.end() && it->is_string() ? it->get<std::string>() : std::string();
-}
-
 std::int64_t count_at(const Json& json, const char* key, const std::filesystem::path& file) {
   const auto it = json.find(key);
   if (it == json.end() || !it->is_number_integer()) {

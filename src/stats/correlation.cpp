@@ -1,9 +1,9 @@
 // Pearson on centred, normalised vectors; Kendall by merge sort in n log n.
 #include "stats/correlation.h"
+#include "core/nan.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -13,8 +13,6 @@
 
 namespace locus::stats {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 bool is_constant(std::span<const double> x) {
   return std::all_of(x.begin(), x.end(), [&](double v) { return v == x[0]; });

@@ -1,5 +1,6 @@
 // Boost.Math with errors returned as infinities or NaN instead of exceptions.
 #include "stats/distributions.h"
+#include "core/nan.h"
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/non_central_t.hpp>
@@ -22,8 +23,6 @@ using Normal = bm::normal_distribution<double, Quiet>;
 using Student = bm::students_t_distribution<double, Quiet>;
 using NoncentralT = bm::non_central_t_distribution<double, Quiet>;
 using ChiSquared = bm::chi_squared_distribution<double, Quiet>;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Beyond it the noncentral t is a scaled chi to 1e-8, and its own sums lose all digits, in the end with an exception.
 constexpr double kLargestT = 1e4;

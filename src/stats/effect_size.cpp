@@ -1,9 +1,9 @@
 // Effect sizes; t = d * scale turns intervals of the noncentrality into intervals of d.
 #include "stats/effect_size.h"
+#include "core/nan.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "core/matrix.h"
@@ -15,7 +15,6 @@ namespace {
 
 EffectSize from_noncentral_t(double d, double scale, double df, double confidence) {
   if (!std::isfinite(d)) {
-    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     return {kNan, {kNan, kNan}};
   }
   const Interval delta = noncentrality_interval(d * scale, df, confidence);

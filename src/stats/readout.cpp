@@ -1,11 +1,11 @@
 // Ridge residuals under cross-validation are linear in the targets: e_cv = (I - H_ff)^-1 (I - H) y per fold f. One
 // factorisation therefore serves the estimate and every permutation of its null.
 #include "stats/readout.h"
+#include "core/nan.h"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <numeric>
 
@@ -19,7 +19,6 @@ namespace locus::stats {
 namespace {
 
 using Eigen::MatrixXd;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 void check_rows(ConstMatD x, std::size_t targets, const char* function) {
   require_same_size(static_cast<std::size_t>(x.rows), targets, function);

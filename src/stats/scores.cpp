@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/nan.h"
 
 namespace locus::stats {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 // A probability of 0 for what happened would make one sample count for all; scikit-learn clips so too.
 constexpr double kLeast = std::numeric_limits<double>::epsilon();
 

@@ -1,9 +1,9 @@
 // t tests, Wilcoxon, Mann-Whitney with their exact null distributions, and corrections for many tests.
 #include "stats/tests.h"
+#include "core/nan.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "core/error.h"
@@ -13,8 +13,6 @@
 
 namespace locus::stats {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 TestResult t_result(double difference, double standard_error, double df, Alternative alternative) {
   const double t = difference / standard_error;

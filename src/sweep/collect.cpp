@@ -5,9 +5,11 @@
 #include <chrono>
 #include <thread>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "run/claim.h"
+#include "run/files.h"
 
 namespace locus {
 namespace {
@@ -16,17 +18,11 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kPause{100};
 
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-bool is_there(const fs::path& path) {
-  std::error_code code;
-  return fs::exists(path, code);
-}
-
 Claim wait_for_turn(const fs::path& file, double wait_seconds) {
   ClaimWatch watch;
   std::string owner;
-  for (const Clock::time_point start = Clock::now(); since(start) < wait_seconds; std::this_thread::sleep_for(kPause)) {
+  for (const Clock::time_point start = Clock::now(); seconds_since(start) < wait_seconds;
+       std::this_thread::sleep_for(kPause)) {
     if (std::optional<Claim> claim = Claim::take(file, &watch, &owner)) return std::move(*claim);
   }
   throw IoError({.what = fmt::format("another process gathers the results ({})", owner.empty() ? "unknown process" : owner),
@@ -57,7 +53,7 @@ Collection collect_results(const SweepFolder& folder, bool afresh, double wait_s
   out.written = write_results(folder, afresh);
   // One that stays has the next process gather once more; a second try is cheap.
   if (!fs::remove(begun, code) && code) fs::remove(begun, code);
-  out.seconds = since(start);
+  out.seconds = seconds_since(start);
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 
+#include "core/clock.h"
 #include "core/parallel.h"
 #include "data/datasets.h"
 #include "io/temporary.h"
@@ -21,7 +22,6 @@ constexpr std::size_t kCalibrations = 4;
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 struct ScratchFolder {
   fs::path path = fs::temp_directory_path() / ("locus-calibration-" + random_hex());
@@ -46,7 +46,7 @@ double evaluation_seconds(const RunConfig& config, const Dataset& dataset, const
   for (const auto& [name, examples] : dataset.splits) {
     if (name != "train") evaluate(structure, prepared, dataset, name, options, pool);
   }
-  return since(start);
+  return seconds_since(start);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ CellCost measure_cell(const RunConfig& config, double seconds, int threads) {
   CellCost cost;
   const Clock::time_point start = Clock::now();
   const Dataset dataset = make_dataset(config);
-  const double data_seconds = since(start);
+  const double data_seconds = seconds_since(start);
   const ModelStructure structure = structure_for(config, dataset);
   const double evaluation = evaluation_seconds(config, dataset, structure, threads);
 

@@ -17,11 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
-  std::error_code code;
-  return fs::exists(path, code);
-}
-
 CellOutcome read_failure(const fs::path& file) {
   CellOutcome out;
   const Json json = Json::parse(read_text_file(file));

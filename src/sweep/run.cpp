@@ -10,6 +10,7 @@
 #include <deque>
 
 #include "config/load.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "io/file.h"
 #include "io/system.h"
@@ -44,8 +45,6 @@ void discard(const fs::path& file) {
     }
   }
 }
-
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Signals wait until they are asked for; the mask of before comes back at the end.
 class SignalGuard {
@@ -107,14 +106,14 @@ class Scheduler {
       if (signal != 0 && signal != SIGCHLD) stop(SIGTERM, true);
       reap();
       guard_claims();
-      if (run_.max_seconds > 0 && since(began_) > run_.max_seconds && !stopping_) stop(SIGTERM, true);
+      if (run_.max_seconds > 0 && seconds_since(began_) > run_.max_seconds && !stopping_) stop(SIGTERM, true);
       collect_sometimes();
     }
     tick();
     if (run_.collect) collect_results(folder_);
     outcome_.left = progress_.total - progress_.done - progress_.failed;
     outcome_.finished = progress_.done;
-    outcome_.seconds = since(began_);
+    outcome_.seconds = seconds_since(began_);
     return outcome_;
   }
 
@@ -169,7 +168,7 @@ class Scheduler {
 
   // A lease that someone removed or replaced is lost, and with it the right to write into the run.
   void guard_claims() {
-    if (since(guarded_) < kClaimBeatSeconds) return;
+    if (seconds_since(guarded_) < kClaimBeatSeconds) return;
     guarded_ = Clock::now();
     for (auto& [job, waiting] : running_) {
       if (job.lost || job.claim.kind() != ClaimKind::kLease || job.claim.still_mine()) continue;
@@ -206,7 +205,7 @@ class Scheduler {
   }
 
   void ended(Running& job, const Waiting& waiting, int status) {
-    const double seconds = since(job.start);
+    const double seconds = seconds_since(job.start);
     CellOutcome end = worker_outcome(status, folder_, job.cell->hash, job.process.log_start);
     if (killing_ && end.status == CellStatus::kKilled) end.status = CellStatus::kInterrupted;  // by this sweep itself
     if (!end.is_final() && (job.lost || end.reason.starts_with("another process trains here"))) {
@@ -231,7 +230,7 @@ class Scheduler {
   void stop(int signal, bool outside) {
     // Asked twice: whoever asks does not want to wait for checkpoints. A batch system that tells every process, and a shell
     // that passes it on, ask once.
-    killing_ = killing_ || (stopping_ && outside && since(asked_) > kOneQuestionSeconds);
+    killing_ = killing_ || (stopping_ && outside && seconds_since(asked_) > kOneQuestionSeconds);
     if (!stopping_) asked_ = Clock::now();
     // mpirun passes USR1 on to the ranks; at TERM it kills them before they have written a checkpoint.
     const int how = killing_ ? SIGKILL : run_.launcher.empty() ? signal : SIGUSR1;
@@ -256,7 +255,7 @@ class Scheduler {
     for (const auto& [job, waiting] : running_) progress_.active.push_back(job.cell);
     if (outcome_.ran > 0) {
       double work = static_cast<double>(progress_.left() + progress_.running) * seconds_ / static_cast<double>(outcome_.ran);
-      for (const auto& [job, waiting] : running_) work -= since(job.start);
+      for (const auto& [job, waiting] : running_) work -= seconds_since(job.start);
       progress_.seconds_left = std::max(0.0, work / run_.jobs);
     }
     hooks_.tick(progress_);
@@ -264,14 +263,14 @@ class Scheduler {
 
   // So that a look into the folder shows what there is; seldom enough to cost nothing.
   void collect_sometimes() {
-    if (!run_.collect || !changed_ || since(collected_) < std::max(kCollectSeconds, 200 * collect_cost_)) return;
+    if (!run_.collect || !changed_ || seconds_since(collected_) < std::max(kCollectSeconds, 200 * collect_cost_)) return;
     const Clock::time_point start = Clock::now();
     try {
       collect_results(folder_, false, 1);
     } catch (const Error&) {
       changed_ = true;  // workers go on; the end of the sweep tries again and tells
     }
-    collect_cost_ = since(start);
+    collect_cost_ = seconds_since(start);
     collected_ = Clock::now();
     changed_ = false;
   }

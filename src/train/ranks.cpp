@@ -13,7 +13,7 @@ namespace {
 
 // Gradients go along the ranks in pieces, so that all of them add at the same time: large enough to hide the latency of
 // a message, small enough that the last rank begins early.
-constexpr std::size_t kPieceFloats = std::size_t{32} << 10;
+constexpr std::size_t kMessageFloats = std::size_t{32} << 10;
 
 struct StartOrder {
   std::int64_t go = 0;
@@ -81,8 +81,8 @@ bool RankTeam::reduce(StepOrder& order, const ShardSums& own, std::span<float> t
   const int last = ranks_->size() - 1;
   StepOrder passed = order;
   if (!pass_order(passed, own.losses, own.correct)) return false;
-  for (std::size_t at = 0; at < total.size(); at += kPieceFloats) {
-    const std::span<float> piece = total.subspan(at, std::min(kPieceFloats, total.size() - at));
+  for (std::size_t at = 0; at < total.size(); at += kMessageFloats) {
+    const std::span<float> piece = total.subspan(at, std::min(kMessageFloats, total.size() - at));
     std::size_t next = 0;
     if (rank == 0) {
       std::copy_n(shards[0].data() + at, piece.size(), piece.data());

@@ -4,14 +4,15 @@
 
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "config/identity.h"
 #include "config/load.h"
 #include "config/tasks.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/json.h"
+#include "core/nan.h"
 #include "core/rng.h"
 #include "core/text.h"
 #include "run/layout.h"
@@ -22,11 +23,8 @@ namespace locus {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 constexpr double kDivergedTimes = 1e6;  // such a loss is far beyond what an untrained model has, and training never recovers
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 double value_of(const std::vector<std::pair<std::string, double>>& values, const std::string& name) {
   for (const auto& [key, value] : values) {

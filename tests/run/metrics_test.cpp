@@ -4,13 +4,12 @@
 #include <limits>
 
 #include "core/json.h"
+#include "core/nan.h"
 #include "run/layout.h"
 #include "tests/run/run_testing.h"
 
 namespace locus {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 MetricRow row_of(std::int64_t epoch, double seconds) {
   const double x = 1.0 / static_cast<double>(epoch + 3);

@@ -11,7 +11,8 @@
 namespace locus {
 namespace {
 
-constexpr std::array<const char*, 6> kNames = {"Binary", "Ternary", "Quaternary", "Beyond", "Ambiguous", "Contradictory"};
+constexpr std::array<const char*, 6> kDifficultyNames = {"Binary", "Ternary",   "Quaternary",
+                                                         "Beyond", "Ambiguous", "Contradictory"};
 
 int size_from_length(std::size_t length) {
   for (int n = kMinLatinSize; n <= kMaxLatinSize; ++n) {
@@ -44,12 +45,12 @@ std::string symbols_expected(int n) {
 
 }  // namespace
 
-std::string difficulty_name(Difficulty difficulty) { return kNames.at(static_cast<std::size_t>(difficulty)); }
+std::string difficulty_name(Difficulty difficulty) { return kDifficultyNames.at(static_cast<std::size_t>(difficulty)); }
 
 std::optional<Difficulty> difficulty_from_name(std::string_view name) {
   const std::string lower = to_lower(trim(name));
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (to_lower(kNames[i]) == lower) return static_cast<Difficulty>(i);
+  for (std::size_t i = 0; i < kDifficultyNames.size(); ++i) {
+    if (to_lower(kDifficultyNames[i]) == lower) return static_cast<Difficulty>(i);
   }
   return std::nullopt;
 }

@@ -51,11 +51,11 @@ PlainSplit part(const PlainSplit& s, std::span<const std::int64_t> rows) {
 }
 
 // What settings are chosen with: fitted on one, judged on the other.
-struct Choice {
+struct Tuning {
   PlainSplit fit, check;
 };
 
-Choice choice_of(const PlainData& d) {
+Tuning choice_of(const PlainData& d) {
   if (d.validation.x.rows() > 0) return {d.train, d.validation};
   std::vector<std::int64_t> order(static_cast<std::size_t>(d.train.x.rows()));
   std::iota(order.begin(), order.end(), std::int64_t{0});
@@ -75,26 +75,26 @@ double loss_of(const PlainData& d, const PlainSplit& s, const MatrixD& outputs) 
   return total / static_cast<double>(outputs.values().size());
 }
 
-using Predictor = std::function<MatrixD(const MatrixD& x)>;
+using RowPredictor = std::function<MatrixD(const MatrixD& x)>;
 // A predictor of one setting, fitted to these samples; `check` may help to stop in time.
-using Fitter = std::function<Predictor(const PlainSplit& fit, const PlainSplit& check, double setting)>;
+using Fitter = std::function<RowPredictor(const PlainSplit& fit, const PlainSplit& check, double setting)>;
 
-double best_setting(const PlainData& d, const Choice& choice, std::span<const double> settings, const Fitter& fit,
+double best_setting(const PlainData& d, const Tuning& choice, std::span<const double> settings, const Fitter& fit,
                     ThreadPool& pool) {
   std::vector<double> loss(settings.size());
   pool.run(static_cast<int>(settings.size()), [&](int i, int) {
-    const Predictor p = fit(choice.fit, choice.check, settings[static_cast<std::size_t>(i)]);
+    const RowPredictor p = fit(choice.fit, choice.check, settings[static_cast<std::size_t>(i)]);
     loss[static_cast<std::size_t>(i)] = loss_of(d, choice.check, p(choice.check.x));
   });
   return settings[static_cast<std::size_t>(std::min_element(loss.begin(), loss.end()) - loss.begin())];
 }
 
-void predict_all(const PlainData& d, const Predictor& predictor, PlainBaseline& out) {
+void predict_all(const PlainData& d, const RowPredictor& predictor, PlainBaseline& out) {
   if (d.validation.x.rows() > 0) out.predictions.push_back({d.validation.name, predictor(d.validation.x)});
   for (const PlainSplit& s : d.others) out.predictions.push_back({s.name, predictor(s.x)});
 }
 
-Predictor linear(const PlainData& d, const PlainSplit& fit, double penalty) {
+RowPredictor linear(const PlainData& d, const PlainSplit& fit, double penalty) {
   if (is_classes(d)) {
     const auto model = stats::fit_logistic(fit.x.view(), fit.labels, d.classes,
                                            {.penalty = penalty, .max_iterations = 300, .tolerance = 1e-4});
@@ -113,7 +113,7 @@ Predictor linear(const PlainData& d, const PlainSplit& fit, double penalty) {
   };
 }
 
-Predictor nearest(const PlainData& d, const PlainSplit& fit, double setting) {
+RowPredictor nearest(const PlainData& d, const PlainSplit& fit, double setting) {
   const MatrixD y = answers(d, fit);
   const auto k = std::min<std::int64_t>(static_cast<std::int64_t>(setting), fit.x.rows());
   return [&fit, y, k](const MatrixD& x) {
@@ -129,7 +129,7 @@ Predictor nearest(const PlainData& d, const PlainSplit& fit, double setting) {
   };
 }
 
-Predictor perceptron(const PlainData& d, const PlainSplit& fit, const PlainSplit& check, double penalty) {
+RowPredictor perceptron(const PlainData& d, const PlainSplit& fit, const PlainSplit& check, double penalty) {
   const stats::MlpLoss loss = is_classes(d) ? stats::MlpLoss::kClasses : stats::MlpLoss::kNumbers;
   const MatrixD y = answers(d, fit), check_y = answers(d, check);
   stats::MlpOptions options;
@@ -141,7 +141,7 @@ Predictor perceptron(const PlainData& d, const PlainSplit& fit, const PlainSplit
 }
 
 // The same answer for every sample: the shares of the classes, or the means.
-Predictor commonest(const PlainData& d) {
+RowPredictor commonest(const PlainData& d) {
   const MatrixD y = answers(d, d.train);
   std::vector<double> mean(static_cast<std::size_t>(y.cols()));
   for (std::ptrdiff_t i = 0; i < y.rows(); ++i) {
@@ -159,7 +159,7 @@ Predictor commonest(const PlainData& d) {
 
 std::vector<PlainBaseline> plain_baselines(const PlainData& d, ThreadPool& pool) {
   LOCUS_CHECK(d.train.x.rows() > 1, "samples to learn from");
-  const Choice choice = choice_of(d);
+  const Tuning choice = choice_of(d);
   std::vector<PlainBaseline> out;
   out.push_back({is_classes(d) ? "majority" : "mean", "", {}});
   predict_all(d, commonest(d), out.back());

@@ -7,7 +7,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <unordered_map>
 
 #include "core/error.h"
 #include "core/rng.h"
@@ -198,14 +197,6 @@ std::vector<std::int64_t> SampleSplit::samples_of(Side wanted) const {
   for (std::size_t i = 0; i < side.size(); ++i) {
     if (side[i] == wanted) out.push_back(static_cast<std::int64_t>(i));
   }
-  return out;
-}
-
-std::vector<std::int64_t> first_equal_rows(const std::vector<std::string>& rows) {
-  std::unordered_map<std::string, std::int64_t> first;
-  std::vector<std::int64_t> out;
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    out.push_back(first.try_emplace(rows[i], static_cast<std::int64_t>(i)).first->second);
   return out;
 }
 

@@ -130,12 +130,12 @@ RawTarget numbers_of(const RawTable& table, const std::vector<RawColumn>& column
   return out;
 }
 
-struct Kind {
+struct Reading {
   TableTask task;
   std::string why;
 };
 
-Kind kind_of(const std::vector<RawColumn>& columns) {
+Reading kind_of(const std::vector<RawColumn>& columns) {
   if (columns.size() > 1) return {TableTask::kRegress, fmt::format("{} columns of numbers", columns.size())};
   const RawColumn& c = columns[0];
   if (c.is_text()) {
@@ -171,7 +171,7 @@ RawTarget read_target(const RawTable& table, const TableConfig& config) {
     for (RawColumn& c : outside_columns(table, name, "table.target")) columns.push_back(std::move(c));
   }
   for (const RawColumn& c : columns) refuse_missing(table, c);
-  Kind kind = kind_of(columns);
+  Reading kind = kind_of(columns);
   if (config.task != TableTask::kAuto) kind = {config.task, "as task says"};
   if (kind.task == TableTask::kRegress) return numbers_of(table, columns, kind.why);
   if (columns.size() > 1) {

@@ -21,7 +21,7 @@ namespace {
 // missing values ("?").
 constexpr double kMistakes = 0.5;
 // Texts of which more than this part are different name the samples.
-constexpr double kNames = 0.5;
+constexpr double kPartOfNames = 0.5;
 constexpr std::size_t kFewestForNames = 20;
 constexpr std::int64_t kFewestToCount = 10;
 // Whole numbers with at most so many values may be kinds.
@@ -132,7 +132,7 @@ class Picker {
     refuse_other_time(column, std::is_sorted(column.texts.begin(), column.texts.end()));
     if (title_kind(column.name) == TitleKind::kId) return people(column, different.size());
     if (different.size() > kFewestForNames &&
-        static_cast<double>(different.size()) > kNames * static_cast<double>(column.size())) {
+        static_cast<double>(different.size()) > kPartOfNames * static_cast<double>(column.size())) {
       audit_.doubt(title(column),
                    fmt::format("{} different texts in {} samples: names, or a token?", different.size(), column.size()),
                    settle(column.name));

@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "analyze/results/attention.h"
+#include "core/nan.h"
 #include "core/text.h"
 #include "io/codec.h"
 #include "report/markup.h"
@@ -15,8 +15,6 @@
 
 namespace locus::report {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double agreement_of(const Run& run, const std::string& model, const std::string& form) {
   for (const char* reference : {"example", "overall"}) {

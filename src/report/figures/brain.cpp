@@ -63,8 +63,6 @@ std::string title_of(const Brain& data, int t, int k, const std::string& what) {
   return title;
 }
 
-constexpr Shape kShapes[] = {Shape::kCircle, Shape::kSquare, Shape::kDiamond, Shape::kTriangle};
-
 // All regions as they stand in space, from the left and a little above; the page's script turns them.
 Panel draw_turning(const Brain& data, const std::vector<int>& classes, const std::string& what) {
   const MatrixD& c = data.tokens.coordinates;
@@ -90,7 +88,7 @@ Panel draw_turning(const Brain& data, const std::vector<int>& classes, const std
     const Mark mark{.title = title_of(data, t, k, what), .token = t};
     svg.open("g", {{"data-xyz", fmt::format("{} {} {}", coord(at[0]), coord(at[1]), coord(at[2]))},
                    {"transform", fmt::format("translate({} {})", coord(kSize / 2 + at[1]), coord(kSize / 2 + 12 - at[2]))}});
-    svg.shape(kShapes[(k % 4 + 4) % 4], {0, 0}, 4.2, category_class(k) + " ring", &mark);
+    svg.shape(category_shape(k), {0, 0}, 4.2, category_class(k) + " ring", &mark);
     svg.close("g");
   }
   svg.close("g");
@@ -111,7 +109,7 @@ Panel draw_plane(const Brain& data, const Plane& plane, const std::vector<int>& 
   for (const int t : order) {
     const int k = classes.empty() ? 0 : classes[static_cast<std::size_t>(t)];
     plot.point({c(t, plane.x), c(t, plane.y)}, 3.4, category_class(k), {.title = title_of(data, t, k, what), .token = t},
-               kShapes[(k % 4 + 4) % 4]);
+               category_shape(k));
   }
   return plot.finish();
 }

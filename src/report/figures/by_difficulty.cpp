@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::size_t kMaxConditions = 8;
 constexpr std::size_t kMaxCategories = 8;
-constexpr Shape kShapes[] = {Shape::kCircle, Shape::kSquare, Shape::kDiamond, Shape::kTriangle};
 
 std::vector<std::string> find_conditions(const Inputs& inputs, const std::string& prefix) {
   std::set<std::string> found;
@@ -67,7 +66,8 @@ Panel sigma_panel(const ByDifficulty& data) {
     for (const auto& [sigma, p] : points) line.push_back(p);
     plot.line(line, colour, "line", {});
     for (const auto& c : data.cells) {
-      if (c.condition == k && std::isfinite(c.mean.x)) plot.estimate(c.mean, colour, mark_of(data, c), kShapes[k % 4]);
+      if (c.condition == k && std::isfinite(c.mean.x))
+        plot.estimate(c.mean, colour, mark_of(data, c), category_shape(static_cast<int>(k)));
     }
   }
   return plot.finish();
@@ -89,7 +89,8 @@ Panel category_panel(const ByDifficulty& data, bool all) {
     if (at == settings.end() || (!all && std::isfinite(c.mean.x))) continue;
     Estimate e = c.mean;
     e.x = static_cast<double>(at - settings.begin()) + (static_cast<double>(c.condition) - (n - 1) / 2) * 0.6 / n;
-    plot.estimate(e, category_class(static_cast<int>(c.condition)), mark_of(data, c), kShapes[c.condition % 4]);
+    plot.estimate(e, category_class(static_cast<int>(c.condition)), mark_of(data, c),
+                  category_shape(static_cast<int>(c.condition)));
   }
   return plot.finish();
 }
@@ -138,7 +139,7 @@ Figure draw_by_difficulty(const ByDifficulty& data) {
     figure.legend.push_back({.label = data.conditions[k],
                              .css = category_class(static_cast<int>(k)),
                              .mark = LegendMark::kPoint,
-                             .shape = kShapes[k % 4]});
+                             .shape = category_shape(static_cast<int>(k))});
   }
   figure.caption = fmt::format("Means over runs (n = {} per setting) with Student's 95 % interval (3 runs or more){}.",
                                low == high ? fmt::format("{}", low) : fmt::format("{}–{}", low, high),

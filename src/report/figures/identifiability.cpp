@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <map>
 
+#include "core/nan.h"
 #include "core/text.h"
 #include "io/codec.h"
 #include "report/markup.h"
@@ -18,9 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr int kMaxLayers = 12;
-constexpr std::size_t kMaxRows = 600;
+constexpr std::size_t kMaxSimilarityRows = 600;
 
 std::string whole_path(const std::string& path) {
   std::error_code code;
@@ -91,7 +90,7 @@ std::vector<SigmaPanel> panels_of(const Inputs& inputs, const std::vector<CodePa
 }
 
 std::vector<PairSummaryRow> first_rows(const std::vector<PairSummaryRow>& rows) {
-  return {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kMaxRows))};
+  return {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kMaxSimilarityRows))};
 }
 
 Table table_of(const Identifiability& data) {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "analyze/results/interventions.h"
+#include "core/nan.h"
 #include "core/text.h"
 #include "io/codec.h"
 #include "report/markup.h"
@@ -16,7 +16,6 @@
 namespace locus::report {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMaxKinds = 16;
 
 struct Averages {

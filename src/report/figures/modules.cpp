@@ -16,19 +16,20 @@ namespace {
 
 constexpr std::size_t kMaxSettings = 9;
 
-struct Field {
+struct NetworkField {
   const char* name;
   const char* title;
   double NetworkRow::*value;
   double NetworkRow::*p;
 };
-constexpr Field kFields[] = {
+constexpr NetworkField kFields[] = {
     {"q_signed", "Modularity Q (signed) on the labels", &NetworkRow::q_signed, &NetworkRow::q_signed_p},
     {"difference", "Within minus between (cosine)", &NetworkRow::difference, &NetworkRow::difference_p},
     {"segregation", "Segregation (within − between) / within", &NetworkRow::segregation, &NetworkRow::difference_p},
     {"adjusted_rand", "Communities against labels (ARI)", &NetworkRow::adjusted_rand, &NetworkRow::adjusted_rand_p}};
 
-void add_bar(const Inputs& inputs, int group, const Field& field, const std::string& stage, int layer, Modules::Layer& out) {
+void add_bar(const Inputs& inputs, int group, const NetworkField& field, const std::string& stage, int layer,
+             Modules::Layer& out) {
   const Group& g = inputs.groups[static_cast<std::size_t>(group)];
   const auto fits = [&](const NetworkRow& row) { return row.model == stage && row.code == "centred" && row.layer == layer; };
   const RunNumber value_of = number_of(&NetworkResult::rows, field.value, fits);
@@ -75,7 +76,7 @@ Panel draw_panel(const Modules& data, const Modules::Layer& layer, const std::st
 }  // namespace
 
 std::string module_measure_title(const std::string& field) {
-  for (const Field& f : kFields) {
+  for (const NetworkField& f : kFields) {
     if (field == f.name) return f.title;
   }
   return field;
@@ -87,14 +88,14 @@ Found<Modules> collect_modules(const Inputs& inputs) {
   const std::vector<int> groups = representative_groups(inputs, kMaxSettings);
   for (int l = 0; l < layers && l < 12; ++l) {
     Modules::Layer layer;
-    for (const Field& field : kFields) {
+    for (const NetworkField& field : kFields) {
       for (const int g : groups) {
         for (const char* stage : {"init", "final"}) add_bar(inputs, g, field, stage, l, layer);
       }
     }
     data.layers.push_back(std::move(layer));
   }
-  for (const Field& field : kFields) {
+  for (const NetworkField& field : kFields) {
     const bool any = std::any_of(data.layers.begin(), data.layers.end(), [&](const Modules::Layer& layer) {
       return std::any_of(layer.bars.begin(), layer.bars.end(),
                          [&](const Modules::Bar& b) { return b.measure == field.name; });

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "analyze/results/relations.h"
+#include "core/nan.h"
 #include "core/text.h"
 #include "io/codec.h"
 #include "report/markup.h"
@@ -17,7 +17,6 @@
 namespace locus::report {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMaxRows = 300;
 
 // With few runs the file's p (Student's t) is far too small: the points behind it are tested by permutation.
