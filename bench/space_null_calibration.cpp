@@ -1,11 +1,14 @@
 // How often the test of networks against codes that know space alone errs: planted codes that are pure space must rarely be
-// called networks, planted networks must be found. Prints a CSV row a condition; ./run calibrate keeps them.
+// called networks, planted networks must be found. A CSV row a condition, written as soon as it is known: a condition that
+// the file has is not computed again (its seeds are fixed), so that a call that was stopped goes on. ./run calibrate
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,6 +16,8 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "core/rng.h"
+#include "core/text.h"
+#include "io/file.h"
 #include "io/table.h"
 #include "model/pe/encoding.h"
 #include "stats/linalg.h"
@@ -118,6 +123,38 @@ void add_networks(const Regions& regions, double amplitude, Rng& rng, MatrixD& c
   }
 }
 
+// The table of results, by the first part of each row: what was asked.
+class Results {
+ public:
+  explicit Results(std::string file) : file_(std::move(file)) {
+    if (!std::filesystem::exists(file_)) return;
+    for (const std::string& line : split(read_text_file(file_), '\n')) {
+      const std::vector<std::string> cells = split(line, ',');
+      if (cells.size() == 8 && line != kHead) rows_.emplace_back(asked(cells), line);
+    }
+  }
+  bool has(const std::string& what) const {
+    return std::any_of(rows_.begin(), rows_.end(), [&](const auto& row) { return row.first == what; });
+  }
+  void add(const std::string& what, double share, double mean) {
+    rows_.emplace_back(what, fmt::format("{},{:.4f},{:.3f}", what, share, mean));
+    std::string text = std::string(kHead) + "\n";
+    for (const auto& [key, line] : rows_) text += line + "\n";
+    write_file_atomic(file_, text);
+    fmt::print("{}\n", rows_.back().second);
+    std::fflush(stdout);
+  }
+
+ private:
+  static constexpr const char* kHead = "regions,length_mm,mirrored,networks,codes,draws,share_p_below_0.05,mean_p";
+  static std::string asked(std::vector<std::string> cells) {
+    cells.resize(6);
+    return join(cells, ",");
+  }
+  std::string file_;
+  std::vector<std::pair<std::string, std::string>> rows_;
+};
+
 struct Condition {
   double length = 0;
   bool mirrored = false;
@@ -125,7 +162,11 @@ struct Condition {
   int repeats = 0;
 };
 
-void measure(const Regions& regions, const stats::SpaceBasis& space, const Condition& condition, ThreadPool& pool) {
+void measure(const Regions& regions, const stats::SpaceBasis& space, const Condition& condition, ThreadPool& pool,
+             Results& results) {
+  const std::string what = fmt::format("{},{},{},{},{},{}", regions.name, condition.length,
+                                       condition.mirrored ? "yes" : "no", condition.networks, condition.repeats, kDraws);
+  if (results.has(what)) return;
   const SpaceCodes codes(regions, condition.length, condition.mirrored);
   std::vector<double> p(static_cast<std::size_t>(condition.repeats));
   const std::string stream =
@@ -144,13 +185,14 @@ void measure(const Regions& regions, const stats::SpaceBasis& space, const Condi
     below += value <= 0.05;
     mean += value / static_cast<double>(p.size());
   }
-  fmt::print("{},{},{},{},{},{},{:.4f},{:.3f}\n", regions.name, condition.length, condition.mirrored ? "yes" : "no",
-             condition.networks, condition.repeats, kDraws, static_cast<double>(below) / condition.repeats, mean);
-  std::fflush(stdout);
+  results.add(what, static_cast<double>(below) / condition.repeats, mean);
 }
 
 // The fixed sinusoid of the coordinates: space and nothing else, but no random field.
-void measure_sinusoid(const Regions& regions, const stats::SpaceBasis& space, ThreadPool& pool) {
+void measure_sinusoid(const Regions& regions, const stats::SpaceBasis& space, ThreadPool& pool, Results& results) {
+  constexpr int kManyDraws = 999;
+  const std::string what = fmt::format("{},sinusoidal 3-D,no,0,1,{}", regions.name, kManyDraws);
+  if (results.has(what)) return;
   PeConfig config;
   config.kind = PeKind::kSinusoidal;
   PeContext context;
@@ -160,32 +202,33 @@ void measure_sinusoid(const Regions& regions, const stats::SpaceBasis& space, Th
   const std::vector<float> table = sinusoid_table(config, context);
   MatrixD code(regions.count(), kColumns);
   std::copy(table.begin(), table.end(), code.values().begin());
-  const stats::SpaceTestOptions options{.count = 999, .seed = kSeed, .pool = &pool};
+  const stats::SpaceTestOptions options{.count = kManyDraws, .seed = kSeed, .pool = &pool};
   const double p = stats::space_network_test(space, code.view(), regions.labels, options).p;
-  fmt::print("{},sinusoidal 3-D,no,0,1,999,{},{:.3f}\n", regions.name, p <= 0.05 ? 1 : 0, p);
+  results.add(what, p <= 0.05 ? 1 : 0, p);
 }
 
-void calibrate(const Regions& regions, int repeats, int power_repeats, ThreadPool& pool) {
+void calibrate(const Regions& regions, int repeats, int power_repeats, ThreadPool& pool, Results& results) {
   const stats::SpaceBasis space(regions.places.view(), true);
+  measure_sinusoid(regions, space, pool, results);
   for (const double length : {10.0, 20.0, 40.0}) {
-    for (const bool mirrored : {false, true}) measure(regions, space, {length, mirrored, 0, repeats}, pool);
+    for (const bool mirrored : {false, true}) measure(regions, space, {length, mirrored, 0, repeats}, pool, results);
   }
-  for (const double amplitude : {0.1, 0.2, 0.5}) measure(regions, space, {20, true, amplitude, power_repeats}, pool);
-  measure_sinusoid(regions, space, pool);
+  for (const double amplitude : {0.1, 0.2, 0.5})
+    measure(regions, space, {20, true, amplitude, power_repeats}, pool, results);
 }
 
 }  // namespace
 }  // namespace locus
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    fmt::print(stderr, "usage: space_null_calibration SHARED_DATA REPEATS_AT_100 REPEATS_AT_360\n");
+  if (argc != 5) {
+    fmt::print(stderr, "usage: space_null_calibration SHARED_DATA REPEATS_AT_100 REPEATS_AT_360 FILE.csv\n");
     return 2;
   }
   try {
     const std::string data = argv[1];
     locus::ThreadPool pool(locus::usable_cores());
-    fmt::print("regions,length_mm,mirrored,networks,codes,draws,share_p_below_0.05,mean_p\n");
+    locus::Results results(argv[4]);
     const locus::RegionFile schaefer{
         data + "/formats/csv/Schaefer2018_100Parcels_7Networks_order_FSLMNI152_2mm.Centroid_RAS.csv",
         {"R", "A", "S"},
@@ -193,8 +236,8 @@ int main(int argc, char** argv) {
         2};
     const locus::RegionFile glasser{data + "/hcp_glasser360/networks/glasser360_parcels.csv", {"x", "y", "z"}, "network"};
     const int at_100 = std::atoi(argv[2]), at_360 = std::atoi(argv[3]);
-    locus::calibrate(locus::read_regions("Schaefer 100", schaefer), at_100, at_100 / 5, pool);
-    locus::calibrate(locus::read_regions("Glasser 360", glasser), at_360, at_360 / 2, pool);
+    locus::calibrate(locus::read_regions("Schaefer 100", schaefer), at_100, at_100 / 5, pool, results);
+    locus::calibrate(locus::read_regions("Glasser 360", glasser), at_360, at_360 / 2, pool, results);
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return 1;

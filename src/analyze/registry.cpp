@@ -13,6 +13,7 @@
 #include "analyze/networks.h"
 #include "analyze/recovery.h"
 #include "analyze/relations.h"
+#include "analyze/reliability.h"
 #include "core/error.h"
 
 namespace locus {
@@ -94,9 +95,19 @@ Analysis identifiability() {
       [](const AnalysisGroupJob& job) { return analyze_identifiability(job.runs, job.settings, job.progress); });
 }
 
+Analysis reliability() {
+  return analysis_of_group(
+      {.question = "Do other people give the same positions?",
+       .needs = "runs on two halves of the people, better of two seeds",
+       .keys = {"seed"},
+       .figures = {"reliability"}},
+      [](const AnalysisGroupJob& job) { return analyze_reliability(job.runs, job.settings, job.progress); });
+}
+
 Analysis relations() {
   return analysis_of_group({.question = "Which measures of a run go with its generalisation?",
                             .needs = "at least three analysed runs",
+                            .version = 2,
                             .keys = {"seed"},
                             .figures = {"relations"},
                             .reads_results = true},
@@ -104,8 +115,8 @@ Analysis relations() {
 }
 
 std::vector<Analysis>& rows() {
-  static std::vector<Analysis> rows = {recovery(),      networks(), movement(),        logits(),   attention(),
-                                       interventions(), kernel(),   identifiability(), relations()};
+  static std::vector<Analysis> rows = {recovery(),      networks(), movement(),        logits(),      attention(),
+                                       interventions(), kernel(),   identifiability(), reliability(), relations()};
   return rows;
 }
 

@@ -26,6 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Measures = std::map<std::string, double>;
+constexpr std::size_t kFewestSeeds = 3;  // with fewer the resampled seeds are all there is to see
 
 bool is_trained(const std::string& model) { return model == run_files::kFinal || is_checkpoint(model); }
 
@@ -181,6 +182,7 @@ double spearman_of(const std::vector<double>& x, const std::vector<double>& y) {
 
 struct Columns {
   std::vector<double> x, y, sigma;
+  std::vector<int> seed;
 };
 
 void sigma_measures(const Columns& c, RelationRow& row) {
@@ -211,6 +213,36 @@ void sigma_measures(const Columns& c, RelationRow& row) {
   if (counted > 0) row.spearman_within = within / counted;
 }
 
+// Whether the measure says more than sigma does: nothing where sigma is all that varies.
+double given_sigma(const Columns& c) {
+  const std::set<double> sigmas(c.sigma.begin(), c.sigma.end());
+  if (c.x.size() < 5 || sigmas.size() < 2) return kNotAvailable;
+  const ConstMatD covariate(c.sigma.data(), std::ssize(c.sigma), 1);
+  return stats::partial(c.x, c.y, covariate, stats::CorrelationKind::kSpearman).r;
+}
+
+// Runs of one seed share their initial draw and the order of their data: where there are seeds enough they are resampled
+// whole, not runs one by one, which would take the repetitions of a seed for independent.
+void interval_of(const Columns& c, std::uint64_t seed, RelationRow& row) {
+  const std::set<int> seeds(c.seed.begin(), c.seed.end());
+  row.clusters = static_cast<std::int64_t>(seeds.size());
+  if (c.x.size() < 5 || seeds.size() < kFewestSeeds) return;
+  stats::BootstrapOptions options;
+  options.kind = stats::BootstrapKind::kPercentile;
+  options.seed = seed;
+  const auto statistic = [&](std::span<const std::size_t> rows) {
+    std::vector<double> x, y;
+    for (const std::size_t i : rows) {
+      x.push_back(c.x[i]);
+      y.push_back(c.y[i]);
+    }
+    return stats::spearman(x, y).r;
+  };
+  const stats::BootstrapResult boot = stats::bootstrap_clusters(c.seed, statistic, options);
+  row.low = boot.interval.lo;
+  row.high = boot.interval.hi;
+}
+
 RelationRow relation_of(const std::string& measure, const std::string& outcome, const Columns& c, std::uint64_t seed) {
   RelationRow row;
   row.measure = measure;
@@ -220,21 +252,8 @@ RelationRow relation_of(const std::string& measure, const std::string& outcome, 
   row.spearman = all.r;
   row.p = all.p;
   sigma_measures(c, row);
-  if (c.x.size() < 5 || !std::isfinite(all.r)) return row;
-  stats::BootstrapOptions options;
-  options.kind = stats::BootstrapKind::kPercentile;
-  options.seed = derive_seed(seed, "relations", fnv1a64(measure));
-  const auto statistic = [&](std::span<const std::size_t> rows) {
-    std::vector<double> x, y;
-    for (const std::size_t i : rows) {
-      x.push_back(c.x[i]);
-      y.push_back(c.y[i]);
-    }
-    return stats::spearman(x, y).r;
-  };
-  const stats::BootstrapResult boot = stats::bootstrap_rows(c.x.size(), statistic, options);
-  row.low = boot.interval.lo;
-  row.high = boot.interval.hi;
+  row.spearman_given_sigma = given_sigma(c);
+  if (std::isfinite(all.r)) interval_of(c, derive_seed(seed, "relations", fnv1a64(measure)), row);
   return row;
 }
 
@@ -293,6 +312,7 @@ RelationResult analyze_relations(const std::vector<fs::path>& runs, const Analyz
       c.x.push_back(it->second);
       c.y.push_back(p.outcome);
       c.sigma.push_back(p.sigma);
+      c.seed.push_back(static_cast<int>(p.seed));
       result.points.push_back({p.path, p.setting, p.sigma, p.seed, name, it->second, p.outcome});
     }
     if (c.x.size() >= 3) result.relations.push_back(relation_of(name, outcome, c, settings.seed));

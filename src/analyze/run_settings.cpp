@@ -1,11 +1,10 @@
 #include "analyze/run_settings.h"
 
 #include <map>
-#include <set>
 
 namespace locus {
 
-std::vector<std::string> setting_names(const std::vector<const RunConfig*>& configs) {
+std::vector<std::string> setting_names(const std::vector<const RunConfig*>& configs, const std::set<std::string>& ignored) {
   std::vector<std::map<std::string, std::string>> texts;
   std::vector<std::string> order;
   for (const RunConfig* config : configs) {
@@ -13,7 +12,7 @@ std::vector<std::string> setting_names(const std::vector<const RunConfig*>& conf
     const FieldList list = describe(copy);
     auto& fields = texts.emplace_back();
     for (const Field& f : list.fields()) {
-      if (!f.identity || f.path == "seed") continue;
+      if (!f.identity || ignored.contains(f.path)) continue;
       if (texts.size() == 1) order.push_back(f.path);
       fields[f.path] = f.text();
     }

@@ -1,10 +1,13 @@
-// locus results keep|tables.
+// locus results keep|tables|figure.
 #include <fmt/core.h>
+
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "core/error.h"
 #include "io/file.h"
+#include "report/kept_figure.h"
 #include "results/keep.h"
 #include "results/tables.h"
 
@@ -18,18 +21,38 @@ int run_results_keep(const ResultsOptions& options) {
   return kept.written.empty() ? kExitFailed : kExitDone;
 }
 
+namespace {
+
+// Writes a made file, or only says that the one there is another. Returns whether it was as it should be.
+bool put_in_place(const std::filesystem::path& file, const std::string& text, bool check, const char* hint) {
+  const bool same = std::filesystem::exists(file) && text == read_text_file(file);
+  if (!same && check) message_line(fmt::format("{}: not what the results give; run `{}`", file.string(), hint));
+  if (!same && !check) write_file_atomic(file, text);
+  return same || !check;
+}
+
+constexpr std::string_view kFigureEnding = ".figure.toml";
+
+bool draw_figure(const std::string& path, bool check) {
+  const report::Figure figure = report::draw_kept_figure(report::read_kept_figure(path));
+  const std::string stem = path.substr(0, path.size() - kFigureEnding.size());
+  const std::string svg = report::standalone_svg(figure, figure.variants.at(0), report::Theme::kLight);
+  const bool drawn = put_in_place(stem + ".svg", svg, check, "locus results figure");
+  return put_in_place(stem + ".csv", figure.csv, check, "locus results figure") && drawn;
+}
+
+}  // namespace
+
+// Documents with tables, and descriptions of figures by their ending.
 int run_results_tables(const ResultsOptions& options) {
-  int code = kExitDone;
+  bool good = true;
   for (const std::string& path : options.paths) {
-    const std::string text = fill_tables(path);
-    const bool same = text == read_text_file(path);
-    if (options.check && !same) {
-      message_line(path + ": tables are not those of the results; run `locus results tables`");
-      code = kExitFailed;
-    }
-    if (!options.check && !same) write_file_atomic(path, text);
+    const bool here = path.ends_with(kFigureEnding)
+                          ? draw_figure(path, options.check)
+                          : put_in_place(path, fill_tables(path), options.check, "locus results tables");
+    good = here && good;
   }
-  return code;
+  return good ? kExitDone : kExitFailed;
 }
 
 }  // namespace locus::cli

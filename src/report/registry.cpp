@@ -15,6 +15,7 @@
 #include "report/figures/position_map.h"
 #include "report/figures/recovery.h"
 #include "report/figures/relations.h"
+#include "report/figures/reliability.h"
 #include "report/figures/similarity.h"
 #include "report/figures/sweep_heatmap.h"
 #include "report/figures/tiled_similarity.h"
@@ -64,6 +65,8 @@ std::vector<FigureSpec>& specs() {
       {"logits", "Parts of the attention logits against σ", "the analysis logits", make<collect_logits, draw_logits>},
       {"identifiability", "Agreement of the positions of other seeds", "the analysis identifiability of two runs or more",
        make<collect_identifiability, draw_identifiability>},
+      {"reliability", "Agreement of the positions of two halves of the people", "the analysis reliability",
+       make<collect_reliability, draw_reliability>},
       {"relations", "Which measures go with generalisation (a table)", "the analysis relations of three runs or more",
        make<collect_relations, draw_relations>},
   };

@@ -9,12 +9,12 @@
 #include <map>
 #include <set>
 
-#include "config/load.h"
 #include "config/toml_depth.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "io/file.h"
 #include "results/keep.h"
+#include "results/kept_runs.h"
 #include "stats/bootstrap.h"
 #include "stats/correlation.h"
 #include "stats/descriptive.h"
@@ -25,30 +25,6 @@ namespace locus {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<KeptRun> read_kept(const std::string& folder) {
-  std::vector<fs::path> files;
-  if (fs::exists(folder)) {
-    for (const auto& entry : fs::directory_iterator(folder)) {
-      if (entry.path().extension() == ".json") files.push_back(entry.path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  std::vector<KeptRun> runs;
-  for (const fs::path& file : files) runs.push_back(read_kept_run(file));
-  return runs;
-}
-
-bool matches(const RunConfig& config, const std::string& condition) {
-  const std::size_t equals = condition.find('=');
-  RunConfig copy = config;
-  RunConfig wanted = config;
-  apply_override(wanted, condition);
-  const FieldList here = describe(copy);
-  const FieldList there = describe(wanted);
-  const std::string key = condition.substr(0, equals);
-  return here.find(key, "table").text() == there.find(key, "table").text();
-}
 
 std::vector<std::string> texts(const toml::table& table, const char* key) {
   std::vector<std::string> out;
@@ -103,16 +79,9 @@ struct Group {
 
   // Of the runs that have it; "a / b" is the ratio of two values.
   std::vector<double> values(const std::string& key) const {
-    const std::size_t slash = key.find(" / ");
     std::vector<double> out;
     for (const KeptRun* run : runs) {
-      const auto found = run->values.find(key.substr(0, slash));
-      if (found == run->values.end()) continue;
-      if (slash == std::string::npos) {
-        out.push_back(found->second);
-      } else if (const auto below = run->values.find(key.substr(slash + 3)); below != run->values.end()) {
-        out.push_back(found->second / below->second);
-      }
+      if (const auto value = kept_value(*run, key)) out.push_back(*value);
     }
     return out;
   }
@@ -142,7 +111,7 @@ std::vector<Group> grouped(const std::vector<KeptRun>& runs, const std::vector<s
                            const std::vector<std::string>& over) {
   std::map<std::string, Group> groups;
   for (const KeptRun& run : runs) {
-    if (!std::all_of(where.begin(), where.end(), [&](const std::string& c) { return matches(run.config, c); })) continue;
+    if (!matches_all(run.config, where)) continue;
     const std::string label = encoding_label(run.config);
     Group& group = groups[label];
     group.label = label;
@@ -306,7 +275,7 @@ std::string difference_table(const std::vector<Group>& groups, const Column& col
 }
 
 // One row a number of a publication: what it is, theirs, ours, how far apart and whether that is within `within`; rows that
-// say a status of their own (not done, not comparable) need no runs.
+// say a status of their own and name no measure (not done, not comparable) need no runs.
 std::string reproduction_table(const toml::array& rows, const fs::path& root, const std::string& unit) {
   Table table({"what", "published", "ours", "n (" + unit + ")", "deviation", "status", "how, or why not"});
   for (const toml::node& node : rows) {
@@ -315,12 +284,12 @@ std::string reproduction_table(const toml::array& rows, const fs::path& root, co
       throw DataError({.what = "a row of a reproduction is no table", .expected = "{ what = ..., published = ... }"});
     const auto text = [&](const char* key) { return (*row)[key].value_or(std::string{}); };
     const std::string status = text("status");
-    if (!status.empty()) {
+    if (text("measure").empty()) {
       table.add({text("what"), text("published"), text("ours").empty() ? "–" : text("ours"), "–", "–", status, text("how")});
       continue;
     }
     std::vector<double> values;
-    const std::vector<KeptRun> runs = read_kept((root / text("from")).string());
+    const std::vector<KeptRun> runs = read_kept_runs(root / text("from"));
     for (const Group& group : grouped(runs, texts(*row, "where"), texts(*row, "over"))) {
       if (group.label == text("label")) values = group.values(text("measure"));
     }
@@ -334,7 +303,11 @@ std::string reproduction_table(const toml::array& rows, const fs::path& root, co
     const double deviation = stats::mean(values) * column.scale - *published;
     const bool holds = std::abs(deviation) <= (*row)["within"].value_or(0.0);
     table.add({text("what"), text("published"), cell(values, column, values.size()), std::to_string(values.size()),
-               fmt::format("{:+.{}f}", deviation, column.digits), holds ? "reproduced" : "not reproduced", text("how")});
+               fmt::format("{:+.{}f}", deviation, column.digits),
+               !status.empty() ? status
+               : holds         ? "reproduced"
+                               : "not reproduced",
+               text("how")});
   }
   return table.text();
 }
@@ -347,7 +320,7 @@ std::string make_table(const toml::table& spec, const fs::path& root) {
         {.what = "a table without a unit: what does n count?", .expected = "unit = \"seeds\", or graphs, people ..."});
   }
   if (const toml::array* rows = spec["rows"].as_array()) return reproduction_table(*rows, root, unit);
-  const std::vector<KeptRun> runs = read_kept((root / spec["from"].value_or(std::string{})).string());
+  const std::vector<KeptRun> runs = read_kept_runs(root / spec["from"].value_or(std::string{}));
   std::vector<Column> columns;
   for (const std::string& text : texts(spec, "measures")) {
     columns.push_back(

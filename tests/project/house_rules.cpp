@@ -76,7 +76,7 @@ const std::map<std::string, std::set<std::string>>& module_table() {
       {"analyze", {"core", "stats", "config", "io", "kernels", "model", "data", "run", "infer"}},
       {"sweep", {"core", "config", "io", "data", "run", "train"}},
       {"results", {"core", "stats", "config", "io", "run", "analyze/results", "sweep"}},
-      {"report", {"core", "stats", "config", "io", "run", "analyze/results"}},
+      {"report", {"core", "stats", "config", "io", "run", "analyze/results", "results"}},
       {"cli",
        {"core", "stats", "config", "io", "model", "data", "run", "infer", "train", "analyze", "sweep", "results", "report"}},
   };

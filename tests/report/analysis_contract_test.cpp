@@ -10,6 +10,7 @@
 #include "analyze/results/networks.h"
 #include "analyze/results/recovery.h"
 #include "analyze/results/relations.h"
+#include "analyze/results/reliability.h"
 #include "report/figures/agreement.h"
 #include "report/figures/identifiability.h"
 #include "report/figures/interventions.h"
@@ -18,6 +19,7 @@
 #include "report/figures/modules.h"
 #include "report/figures/recovery.h"
 #include "report/figures/relations.h"
+#include "report/figures/reliability.h"
 #include "tests/support/fake_run.h"
 
 namespace locus::report {
@@ -110,6 +112,19 @@ class AnalysisContractTest : public ::testing::Test {
                                        .procrustes_matched = 0.64,
                                        .cka = 0.67});
     write_result(folder_.path(), "identifiability", identifiability);
+    ReliabilityResult reliability;
+    reliability.rows.push_back({.setting = "same",
+                                .code = "change",
+                                .comparison = "halves",
+                                .pairs = 2,
+                                .agreement = 0.71,
+                                .low = 0.65,
+                                .high = 0.75,
+                                .whole = 0.83,
+                                .shuffled = 0.05});
+    reliability.regions.push_back({.setting = "same", .token = 0, .name = "far", .halves = 0.2, .low = 0.1, .high = 0.3});
+    reliability.regions.push_back({.setting = "same", .token = 1, .name = "near", .halves = 0.9, .low = 0.8, .high = 0.95});
+    write_result(folder_.path(), "reliability", reliability);
     RelationResult relations;
     relations.relations.push_back({.measure = "weak", .outcome = "heldout.accuracy", .runs = 9, .spearman = 0.1, .p = 0.6});
     relations.relations.push_back({.measure = "strong",
@@ -119,6 +134,7 @@ class AnalysisContractTest : public ::testing::Test {
                                    .p = 0.01,
                                    .low = -0.95,
                                    .high = -0.7,
+                                   .spearman_given_sigma = -0.3,
                                    .sigmas = 3,
                                    .spearman_sigma = -1,
                                    .spearman_within = -0.2});
@@ -201,6 +217,19 @@ TEST_F(AnalysisContractTest, identifiability_is_found) {
   EXPECT_EQ(figure.table.value().sort_keys.at(0).back(), 0.67);
 }
 
+TEST_F(AnalysisContractTest, reliability_is_found_with_the_best_region_first) {
+  const Reliability data = collect_reliability(inputs_).value.value();
+  EXPECT_EQ(data.regions.front().name, "near");
+  EXPECT_EQ(csv_reliability(data).substr(csv_reliability(data).find('\n') + 1),
+            "same,1,change,halves,2,0.71,0.65,0.75,0.83,0.05\n");
+  const Figure figure = draw_reliability(data);
+  ASSERT_EQ(figure.variants.at(0).panels.size(), 2u);
+  EXPECT_NE(figure.variants[0].panels[0].body.find("data-value=\"0.71\""), std::string::npos);
+  EXPECT_NE(figure.variants[0].panels[1].body.find("near: 0.90 (0.80 to 0.95)"), std::string::npos);
+  inputs_.group_analyses.erase("reliability");
+  EXPECT_NE(collect_reliability(inputs_).missing.find("two halves of the people"), std::string::npos);
+}
+
 TEST_F(AnalysisContractTest, relations_are_found_strongest_first_and_corrected) {
   const Relations data = collect_relations(inputs_).value.value();
   ASSERT_EQ(data.rows.size(), 2u) << "a measure without a correlation has no row";
@@ -208,8 +237,8 @@ TEST_F(AnalysisContractTest, relations_are_found_strongest_first_and_corrected) 
   EXPECT_DOUBLE_EQ(data.rows[0].adjusted, 0.02) << "two measures were looked at";
   EXPECT_DOUBLE_EQ(data.rows[1].adjusted, 0.6);
   EXPECT_EQ(csv_relations(data)
-                .substr(csv_relations(data).find('\n') + 1, 65)
-                .find("strong,heldout.accuracy,9,-0.9,-0.95,-0.7,0.01,0.02,3,-1,-0.2\n"),
+                .substr(csv_relations(data).find('\n') + 1)
+                .find("strong,heldout.accuracy,9,-0.9,-0.95,-0.7,0.01,0.02,3,-1,-0.2,-0.3\n"),
             0u);
   EXPECT_NE(draw_relations(data).caption.find("1 of 2 measures hold"), std::string::npos);
 }

@@ -1,5 +1,5 @@
-// Which measures of a run go with its generalisation: rank correlation over all
-// runs and over means of each sigma.
+// Which measures of a run go with its generalisation: rank correlation over all runs, given sigma, and over means of each
+// sigma.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,10 @@ struct RelationRow {
   std::int64_t runs = 0;
   double spearman = kNotAvailable;
   double p = kNotAvailable;
-  double low = kNotAvailable;  // 95 % bootstrap interval over runs
+  double low = kNotAvailable;  // 95 % bootstrap interval, seeds resampled whole (at least 3)
   double high = kNotAvailable;
+  std::int64_t clusters = 0;                    // seeds
+  double spearman_given_sigma = kNotAvailable;  // partial: what is left beside sigma
   std::int64_t sigmas = 0;
   double spearman_sigma = kNotAvailable;   // over means of each sigma: trivially
                                            // high with few of them
@@ -35,6 +37,8 @@ struct RelationRow {
     visit("sigmas", r.sigmas);
     visit("spearman_sigma", r.spearman_sigma);
     visit("spearman_within", r.spearman_within);
+    visit("clusters", r.clusters);
+    visit("spearman_given_sigma", r.spearman_given_sigma);
   }
 };
 

@@ -53,7 +53,8 @@ Found<Relations> collect_relations(const Inputs& inputs) {
     for (const RelationRow& row : result->relations) {
       if (!std::isfinite(row.spearman) || data.rows.size() == kMaxRows) continue;
       data.rows.push_back({row.measure, row.outcome, static_cast<int>(row.runs), static_cast<int>(row.sigmas), row.spearman,
-                           row.p, kNan, row.low, row.high, row.spearman_sigma, row.spearman_within});
+                           row.p, kNan, row.low, row.high, row.spearman_sigma, row.spearman_within,
+                           row.spearman_given_sigma});
     }
   }
   if (data.rows.empty()) {
@@ -71,24 +72,26 @@ Found<Relations> collect_relations(const Inputs& inputs) {
 Figure draw_relations(const Relations& data) {
   Figure figure{.name = "relations", .title = "Which measures go with generalisation?"};
   Table table;
-  table.columns = {"Measure", "Runs", "ρ", "95 % from", "to", "p", "p (Holm)", "ρ of σ means", "ρ within σ"};
+  table.columns = {"Measure", "Runs", "ρ", "95 % from", "to", "p", "p (Holm)", "ρ of σ means", "ρ within σ", "ρ given σ"};
   const auto number = [](double v) { return std::isfinite(v) ? r_text(v) : std::string("–"); };
   const auto chance = [](double p) {
     return !std::isfinite(p) ? std::string("–") : p < 0.001 ? std::string("< 0.001") : fmt::format("{:.3f}", p);
   };
   for (const Relations::Row& r : data.rows) {
     table.rows.push_back({shorten(r.measure, 80), std::to_string(r.runs), number(r.rho), number(r.lo), number(r.hi),
-                          chance(r.p), chance(r.adjusted), number(r.over_means), number(r.within)});
+                          chance(r.p), chance(r.adjusted), number(r.over_means), number(r.within), number(r.given_sigma)});
     table.sort_keys.push_back(
-        {kNan, static_cast<double>(r.runs), r.rho, r.lo, r.hi, r.p, r.adjusted, r.over_means, r.within});
+        {kNan, static_cast<double>(r.runs), r.rho, r.lo, r.hi, r.p, r.adjusted, r.over_means, r.within, r.given_sigma});
   }
   figure.table = std::move(table);
   const auto sure = std::count_if(data.rows.begin(), data.rows.end(), [](const auto& r) { return r.adjusted < 0.05; });
   figure.caption = fmt::format(
-      "Spearman's ρ of each measure with {} over runs, bootstrap interval over runs, p by permutation up to 12 runs. {} of "
+      "Spearman's ρ of each measure with {} over runs, bootstrap interval with whole seeds resampled (from three seeds on), "
+      "p by permutation up to 12 runs. {} of "
       "{} measures hold after Holm's "
-      "correction for looking at all of them. A measure that merely follows σ goes with whatever σ changes: ρ within σ "
-      "(runs of one σ, at least four) is the harder test, ρ of σ means is high with so few points anyway. What an "
+      "correction for looking at all of them. A measure that merely follows σ goes with whatever σ changes: ρ given σ "
+      "(partial) and ρ within σ (runs of one σ, at least four) are the harder tests, ρ of σ means is high with so few "
+      "points anyway. What an "
       "intervention changes is a part of the outcome, so interventions.* follow it by construction. Correlation, not cause.",
       data.rows[0].outcome, sure, data.rows.size());
   figure.csv = csv_relations(data);
@@ -96,12 +99,21 @@ Figure draw_relations(const Relations& data) {
 }
 
 std::string csv_relations(const Relations& data) {
-  std::string out = "measure,outcome,runs,spearman,low,high,p,p_holm,sigmas,spearman_sigma,spearman_within\n";
+  std::string out =
+      "measure,outcome,runs,spearman,low,high,p,p_holm,sigmas,spearman_sigma,spearman_within,spearman_given_sigma\n";
   for (const Relations::Row& r : data.rows) {
-    const std::string cells[] = {
-        r.measure,         r.outcome,     std::to_string(r.runs), shortest(r.rho),          shortest(r.lo),
-        shortest(r.hi),    shortest(r.p), shortest(r.adjusted),   std::to_string(r.sigmas), shortest(r.over_means),
-        shortest(r.within)};
+    const std::string cells[] = {r.measure,
+                                 r.outcome,
+                                 std::to_string(r.runs),
+                                 shortest(r.rho),
+                                 shortest(r.lo),
+                                 shortest(r.hi),
+                                 shortest(r.p),
+                                 shortest(r.adjusted),
+                                 std::to_string(r.sigmas),
+                                 shortest(r.over_means),
+                                 shortest(r.within),
+                                 shortest(r.given_sigma)};
     out += csv_row(cells);
   }
   return out;
