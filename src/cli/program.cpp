@@ -328,7 +328,6 @@ void Program::add_results() {
   c = command("figure", "Draw a figure of a document from kept results, as SVG and CSV beside its description",
               "locus results figure docs/experiments/readability.figure.toml", results);
   c->add_option("figures", results_.paths, "Descriptions: NAME.figure.toml")->required();
-  c->add_flag("--check", results_.check, "Only say whether they are up to date");
   on(c, [this] { return run_results_tables(results_); });
 
   c = command("plot", "One figure as SVG, PNG, PDF or its data as CSV",
