@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
+#include "core/nan.h"
 #include "core/text.h"
 #include "io/codec.h"
 #include "report/markup.h"
@@ -15,8 +15,7 @@
 namespace locus::report {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr std::size_t kMaxRows = 300;
+constexpr std::size_t kMostReliabilityRows = 300;
 
 struct Comparison {
   const char* name;
@@ -102,8 +101,8 @@ Table table_of(const Reliability& data) {
 Found<Reliability> collect_reliability(const Inputs& inputs) {
   Reliability data;
   if (const auto* const result = find_result<ReliabilityResult>(inputs.group_analyses)) {
-    data.rows.assign(result->rows.begin(),
-                     result->rows.begin() + static_cast<std::ptrdiff_t>(std::min(result->rows.size(), kMaxRows)));
+    data.rows.assign(result->rows.begin(), result->rows.begin() + static_cast<std::ptrdiff_t>(
+                                                                      std::min(result->rows.size(), kMostReliabilityRows)));
     data.regions = result->regions;
     std::stable_sort(data.regions.begin(), data.regions.end(), [](const auto& a, const auto& b) {
       return a.setting != b.setting ? a.setting < b.setting : a.halves > b.halves;
