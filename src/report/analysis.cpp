@@ -56,6 +56,22 @@ void draw_line(XyPlot& plot, const SigmaLine& line) {
   }
 }
 
+// Of one σ there is no curve: what would be its lines stand side by side.
+Panel draw_one_sigma(const SigmaPanel& panel) {
+  PlotSpec spec{.title = panel.title, .x = {.kind = AxisKind::kCategories}, .y = {.label = panel.y_label}};
+  std::vector<SigmaLine> lines;
+  for (SigmaLine line : panel.lines) {
+    std::erase_if(line.settings, [](const SigmaLine::Setting& s) { return !std::isfinite(s.mean.x); });
+    if (line.settings.empty()) continue;
+    for (SigmaLine::Setting& s : line.settings) s.mean.x = static_cast<double>(lines.size());
+    spec.x.categories.push_back(line.label);
+    lines.push_back(std::move(line));
+  }
+  XyPlot plot(spec);
+  for (const SigmaLine& line : lines) draw_line(plot, line);
+  return plot.finish();
+}
+
 }  // namespace
 
 SigmaLine collect_line(const Inputs& inputs, const std::string& label, const std::string& colour, const RunNumber& number) {
@@ -88,6 +104,7 @@ Panel draw_sigma_panel(const SigmaPanel& panel) {
   for (const SigmaLine& line : panel.lines) {
     for (const auto& s : line.settings) labels = labels || (line.references && !std::isfinite(s.mean.x));
   }
+  if (sigmas.size() == 1 && !labels) return draw_one_sigma(panel);
   XyPlot plot({.title = panel.title,
                .x = {.label = "σ of the initial encoding",
                      .kind = log_axis ? AxisKind::kLog : AxisKind::kLinear,

@@ -399,7 +399,8 @@ Verdict verdict_of_one(const Inputs& inputs) {
 std::string baseline_words(const std::string& name) {
   if (name == "ridge") return "ridge regression";
   if (name == kNothing) return "predicting the mean";
-  if (name == "mean_visible") return "the mean of the visible tokens";
+  if (name == "mean_visible") return "mean of visible tokens";
+  if (name == "nearest") return "nearest neighbours";
   std::string words = name;
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;

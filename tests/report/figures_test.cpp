@@ -72,6 +72,20 @@ TempFolder* FigureTest::folder_ = nullptr;
 Inputs* FigureTest::lst_ = nullptr;
 Inputs* FigureTest::fmri_ = nullptr;
 
+TEST_F(FigureTest, one_sigma_is_no_axis_its_measures_stand_side_by_side) {
+  const TempFolder folder("one_sigma");
+  write_lst_study(folder.path(), {.seeds = 1, .sigmas = {0.1}, .fixed = false, .epochs = 5, .analyses = true});
+  const Inputs inputs = inputs_of(folder.path());
+  const Found<Recovery> found = collect_recovery(inputs);
+  ASSERT_TRUE(found.value) << found.missing;
+  const Figure figure = draw_recovery(*found.value);
+  const std::string& body = figure.variants.at(0).panels.at(0).body;
+  EXPECT_EQ(body.find("σ of the initial encoding"), std::string::npos) << body;
+  EXPECT_NE(body.find(">untrained<"), std::string::npos) << body;
+  const Figure curve = draw_recovery(*collect_recovery(*lst_).value);
+  EXPECT_NE(curve.variants.at(0).panels.at(0).body.find("σ of the initial encoding"), std::string::npos);
+}
+
 TEST_F(FigureTest, groups_are_settings_that_differ_in_more_than_the_seed) {
   ASSERT_EQ(lst_->groups.size(), 6u);
   EXPECT_EQ(lst_->groups[0].label, "learned σ 0.1");

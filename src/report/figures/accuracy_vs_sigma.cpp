@@ -11,6 +11,7 @@
 #include "core/text.h"
 #include "io/codec.h"
 #include "report/markup.h"
+#include "report/verdict.h"
 
 namespace locus::report {
 namespace {
@@ -96,13 +97,14 @@ void draw_references(const AccuracyVsSigma& data, XyPlot& plot, Figure& figure) 
     if (!is_near(data, value)) continue;
     const double none = std::numeric_limits<double>::quiet_NaN();
     plot.reference({0, value, none, none}, "c11", "line dot",
-                   {.title = fmt::format("baseline {}: {}", name, data.measure.show(value)), .value = value}, name);
+                   {.title = fmt::format("baseline {}: {}", baseline_words(name), data.measure.show(value)), .value = value},
+                   baseline_words(name));
   }
 }
 
 std::string baseline_text(const AccuracyVsSigma& data) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : data.baselines) parts.push_back(name + " " + data.measure.show(value));
+  for (const auto& [name, value] : data.baselines) parts.push_back(baseline_words(name) + " " + data.measure.show(value));
   return join(parts, ", ");
 }
 
@@ -124,7 +126,7 @@ Panel draw_bars(const AccuracyVsSigma& data) {
   for (const auto* s : settings) largest = std::max(largest, s->mean.value);
   std::vector<std::pair<std::string, double>> baselines = data.baselines;
   std::erase_if(baselines, [&](const auto& b) { return b.second > 3 * largest; });  // all others would be flat beside it
-  for (const auto& [name, value] : baselines) spec.x.categories.push_back(shorten(name, 24));
+  for (const auto& [name, value] : baselines) spec.x.categories.push_back(shorten(baseline_words(name), 24));
   XyPlot plot(spec);
   double x = 0;
   for (const auto* s : settings) {
@@ -134,7 +136,7 @@ Panel draw_bars(const AccuracyVsSigma& data) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   for (const auto& [name, value] : baselines)
     plot.bar({x++, value, none, none}, 0.7, "c11",
-             {.title = fmt::format("baseline {}: {}", name, data.measure.show(value)), .value = value});
+             {.title = fmt::format("baseline {}: {}", baseline_words(name), data.measure.show(value)), .value = value});
   return plot.finish();
 }
 

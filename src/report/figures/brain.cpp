@@ -19,6 +19,12 @@
 namespace locus::report {
 namespace {
 
+// What the colours tell; regions alone where nothing is known of them.
+std::string kind_words(const Brain& data, const std::string& what) {
+  if (!what.empty()) return "Communities";
+  return data.tokens.labels.empty() ? "Regions" : "Networks";
+}
+
 struct Plane {
   const char* title;
   int x, y, depth;
@@ -78,7 +84,7 @@ Panel draw_turning(const Brain& data, const std::vector<int>& classes, const std
     reach = std::max(reach, std::sqrt(squares));
   }
   Svg svg;
-  svg.text({6, 16}, fmt::format("{}, drag to turn", what.empty() ? "Networks" : "Communities"), "ttl");
+  svg.text({6, 16}, fmt::format("{}, drag to turn", kind_words(data, what)), "ttl");
   svg.open("g", {{"data-turn", coord(kSize / 2) + " " + coord(kSize / 2 + 12)}});
   for (int t = 0; t < static_cast<int>(c.rows()); ++t) {
     std::array<double, 3> at{};
@@ -92,12 +98,12 @@ Panel draw_turning(const Brain& data, const std::vector<int>& classes, const std
     svg.close("g");
   }
   svg.close("g");
-  return {kSize, kSize + 20, what.empty() ? "Networks in space" : "Communities in space", svg.body()};
+  return {kSize, kSize + 20, kind_words(data, what) + " in space", svg.body()};
 }
 
 Panel draw_plane(const Brain& data, const Plane& plane, const std::vector<int>& classes, const std::string& what) {
   const MatrixD& c = data.tokens.coordinates;
-  XyPlot plot({.title = fmt::format("{}, {}", what.empty() ? "Networks" : "Communities", plane.title),
+  XyPlot plot({.title = fmt::format("{}, {}", kind_words(data, what), plane.title),
                .x = {.label = plane.x_label},
                .y = {.label = plane.y_label},
                .width = 340,
