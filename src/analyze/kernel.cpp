@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analyze/chosen_examples.h"
+#include "config/tasks.h"
 #include "core/error.h"
 #include "infer/evaluate.h"
 #include "stats/correlation.h"
@@ -163,7 +164,8 @@ Probe make_probe(const AnalysisRun& run, const Dataset& dataset, const AnalyzeSe
   probe.indices = sample_indices(all.count, settings.probe, settings.seed);
   probe.examples = take_examples({dataset.tokens, dataset.features}, all, probe.indices);
   auto& masks = probe.examples.masks;
-  for (std::size_t i = static_cast<std::size_t>(dataset.tokens); i < masks.size(); ++i) {
+  const bool asks = task_row(dataset.task).hides_tokens;
+  for (std::size_t i = static_cast<std::size_t>(dataset.tokens); asks && i < masks.size(); ++i) {
     masks[i] = masks[i - static_cast<std::size_t>(dataset.tokens)];
   }
   choose_outputs(run, settings, probe);

@@ -14,6 +14,8 @@
 #include "analyze/recovery.h"
 #include "analyze/relations.h"
 #include "analyze/reliability.h"
+#include "analyze/scores.h"
+#include "analyze/unscramble.h"
 #include "core/error.h"
 
 namespace locus {
@@ -75,6 +77,30 @@ Analysis interventions() {
       [](const AnalysisJob& job) { return analyze_interventions(job.run, job.dataset(), job.settings, job.progress); });
 }
 
+Analysis unscramble() {
+  return analysis_of_run({.question = "Can the tokens of a grid be put back into their places by the positions alone?",
+                          .needs = "a PE that adds a table, tokens on a grid of two axes, examples",
+                          .keys = {"seed"},
+                          .figures = {"unscramble"},
+                          .needs_dataset = true},
+                         [](const AnalysisJob& job) {
+                           require_grid(job.run);
+                           return analyze_unscramble(job.run, job.dataset(), job.settings, job.progress);
+                         });
+}
+
+Analysis scores() {
+  return analysis_of_run({.question = "How good are the predictions, beside those of simple predictors?",
+                          .needs = "examples with classes or numbers to predict",
+                          .keys = {"seed"},
+                          .figures = {"scores", "confusion"},
+                          .needs_dataset = true},
+                         [](const AnalysisJob& job) {
+                           require_answers(job.run);
+                           return analyze_scores(job.run, job.dataset(), job.settings, job.progress);
+                         });
+}
+
 Analysis kernel() {
   return analysis_of_run(
       {.question = "Lazy or rich: does the neural tangent kernel change during training?",
@@ -115,8 +141,9 @@ Analysis relations() {
 }
 
 std::vector<Analysis>& rows() {
-  static std::vector<Analysis> rows = {recovery(),      networks(), movement(),        logits(),      attention(),
-                                       interventions(), kernel(),   identifiability(), reliability(), relations()};
+  static std::vector<Analysis> rows = {recovery(),   networks(),        movement(),    scores(),
+                                       unscramble(), logits(),          attention(),   interventions(),
+                                       kernel(),     identifiability(), reliability(), relations()};
   return rows;
 }
 

@@ -2,7 +2,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <utility>
+
+#include "cli/help.h"
 
 namespace locus::cli {
 namespace {
@@ -27,6 +30,30 @@ std::vector<CommandWords> words_of(const CLI::App& app) {
   std::vector<CommandWords> words;
   collect_words(&app, "", words);
   return words;
+}
+
+std::string unknown_word(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* at = &app;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word(argv[i]);
+    std::vector<std::string> names;
+    if (word.starts_with("--")) {
+      for (const CLI::Option* o : at->get_options()) {
+        for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
+      }
+      const std::string name = word.substr(0, word.find('='));
+      if (std::find(names.begin(), names.end(), name) == names.end()) return unknown_text("option", name, names);
+    } else if (const auto commands = at->get_subcommands([](const CLI::App*) { return true; }); !commands.empty()) {
+      const CLI::App* next = nullptr;
+      for (const CLI::App* c : commands) {
+        names.push_back(c->get_name());
+        if (c->get_name() == word) next = c;
+      }
+      if (next == nullptr) return unknown_text("command", word, names);
+      at = next;
+    }
+  }
+  return "";
 }
 
 }  // namespace locus::cli

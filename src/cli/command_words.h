@@ -13,4 +13,7 @@ namespace locus::cli {
 
 std::vector<CommandWords> words_of(const CLI::App& app);
 
+// The first subcommand or option on the command line that does not exist, with the nearest that does; "" when all do.
+std::string unknown_word(const CLI::App& app, int argc, char** argv);
+
 }  // namespace locus::cli

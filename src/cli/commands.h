@@ -97,12 +97,23 @@ int train_in(const RunConfig& config, Dataset& dataset, const TrainOptions& opti
              Ranks* ranks = nullptr);
 int train_in_ranks(const TrainOptions& options, const std::string& command_line, MpiRanks& ranks);
 
-struct FitOptions : CommonOptions {
+// A user's own data on the command line.
+struct DataOptions : CommonOptions {
   std::vector<std::string> words;  // files or a folder, and key=value
   std::string labels;
   std::string dataset;
-  std::string out;
+  std::vector<std::string> target;  // columns, an array or a file
+  std::string task;
+  std::string groups;
+  std::string missing;
+  bool images = false;
   bool random_split = false;
+};
+int run_check(const DataOptions& options);
+
+struct FitOptions : DataOptions {
+  std::string out;
+  bool no_baselines = false;
 };
 int run_fit(const FitOptions& options, const std::string& command_line);
 

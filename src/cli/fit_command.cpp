@@ -1,4 +1,4 @@
-// locus fit: training, analyses and a report of any samples x tokens matrix, without a configuration.
+// locus fit: training, analyses and a report of a user's own table, pictures or recordings, without a configuration.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -7,13 +7,10 @@
 #include "analyze/analyze.h"
 #include "cli/analysis_line.h"
 #include "cli/commands.h"
+#include "cli/own_data.h"
 #include "cli/terminal.h"
-#include "config/load.h"
 #include "core/error.h"
-#include "core/text.h"
 #include "data/datasets.h"
-#include "data/own_series.h"
-#include "data/samples.h"
 #include "io/table.h"
 #include "report/report.h"
 #include "run/run_directory.h"
@@ -52,44 +49,39 @@ void write_positions(const fs::path& out) {
   write_csv(out / "similarity.csv", names, cosine.view(), names);
 }
 
-// What is no file and has the form of a setting is one.
-bool is_setting(const std::string& word) {
-  std::error_code code;
-  return word.find('=') != std::string::npos && !fs::exists(word, code);
-}
+struct Prepared {
+  RunConfig config;
+  Dataset dataset;
+};
 
-RunConfig fit_config(const FitOptions& options) {
-  std::vector<std::string> files, settings;
-  for (const std::string& word : options.words) (is_setting(word) ? settings : files).push_back(word);
-  if (files.empty()) {
-    throw ConfigError({.what = "no data are named",
-                       .where = "locus fit",
-                       .got = join(settings, " "),
-                       .expected = "a table, recordings or a folder of them"});
+// A mistake in a user's own table or pictures is one of usage (exit code 2); nothing is written before all is read.
+Prepared prepare(const FitOptions& options) {
+  const OwnData data = own_data(options, "fit");
+  const auto read = [&] {
+    Prepared out;
+    out.config = own_config(data, options);
+    RunDirectory::probe(options.out, out.config);
+    out.dataset = make_dataset(out.config, cache_folder());
+    return out;
+  };
+  if (!data.is_table) return read();
+  try {
+    return read();
+  } catch (const DataError& e) {
+    throw ConfigError(e.parts());
+  } catch (const IoError& e) {
+    throw ConfigError(e.parts());
   }
-  RunConfig config = are_region_series(files)
-                         ? own_series_config({files, options.labels, options.dataset})
-                         : samples_config({files[0], options.labels, options.dataset, options.random_split});
-  const std::int64_t planned = config.optim.schedule_steps;
-  for (const std::string& s : settings) apply_override(config, s);
-  // A run that is asked to be shorter shall still end with a small rate.
-  if (config.optim.schedule == Schedule::kCosine && config.optim.schedule_steps == planned && config.stop.steps > 0) {
-    config.optim.schedule_steps = config.stop.steps;
-    config.optim.warmup_steps = std::min(config.optim.warmup_steps, config.stop.steps / 10);
-  }
-  validate(config);
-  return config;
 }
 
 }  // namespace
 
 int run_fit(const FitOptions& options, const std::string& command_line) {
-  const RunConfig config = fit_config(options);
-  RunDirectory::probe(options.out, config);
-  Dataset dataset = make_dataset(config, cache_folder());
+  auto [config, dataset] = prepare(options);
   TrainOptions train_options;
   static_cast<CommonOptions&>(train_options) = options;
   train_options.out = options.out;
+  train_options.no_baselines = options.no_baselines;
   if (const int code = train_in(config, dataset, train_options, command_line); code != kExitDone) return code;
 
   stop_at_once(kStoppedAnalysing);
@@ -98,7 +90,7 @@ int run_fit(const FitOptions& options, const std::string& command_line) {
   AnalyzeOptions analysis;
   analysis.run = options.out;
   analysis.settings.threads = thread_count(options);
-  analysis.dataset = [&] { return std::move(dataset); };  // asked for once: with many tokens a copy is large
+  analysis.dataset = [&d = dataset] { return std::move(d); };  // asked for once: with many tokens a copy is large
   analysis.progress = line.hook();
   line.begin("");
   analyze_run(analysis);

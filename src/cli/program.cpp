@@ -1,5 +1,5 @@
-// Options of every subcommand (help.cpp and command_words.cpp beside it: the only files that know the option parser), errors
-// to messages and exit codes.
+// Options of every subcommand (help.cpp, command_words.cpp and tune_options.cpp beside it: the only files that know the
+// option parser), errors to messages and exit codes.
 #include "cli/program.h"
 
 #include <fmt/core.h>
@@ -15,10 +15,12 @@
 #include "cli/command_words.h"
 #include "cli/commands.h"
 #include "cli/completion.h"
+#include "cli/data_options.h"
 #include "cli/environment.h"
 #include "cli/help.h"
 #include "cli/process.h"
 #include "cli/terminal.h"
+#include "cli/tune_options.h"
 #include "core/error.h"
 #include "core/isa.h"
 #include "core/json.h"
@@ -48,6 +50,7 @@ class Program {
     add_data();
     add_results();
     add_sweeps();
+    add_tune();
     add_cluster();
     add_demo();
     add_bench();
@@ -62,7 +65,7 @@ class Program {
       app_.parse(argc_, argv_);
       return action_();
     } catch (const CLI::ParseError& e) {
-      const std::string typo = e.get_exit_code() == 0 ? "" : unknown_word();
+      const std::string typo = e.get_exit_code() == 0 ? "" : unknown_word(app_, argc_, argv_);
       if (!typo.empty()) {
         message_line(typo);
         return kExitUsage;
@@ -100,31 +103,6 @@ class Program {
         ->check(CLI::Range(1, 1024));
   }
 
-  // The first subcommand or option on the command line that does not exist, with the nearest that does; "" when all do.
-  std::string unknown_word() const {
-    const CLI::App* at = &app_;
-    for (int i = 1; i < argc_; ++i) {
-      const std::string word(argv_[i]);
-      std::vector<std::string> names;
-      if (word.starts_with("--")) {
-        for (const CLI::Option* o : at->get_options()) {
-          for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
-        }
-        const std::string name = word.substr(0, word.find('='));
-        if (std::find(names.begin(), names.end(), name) == names.end()) return unknown_text("option", name, names);
-      } else if (const auto commands = at->get_subcommands([](const CLI::App*) { return true; }); !commands.empty()) {
-        const CLI::App* next = nullptr;
-        for (const CLI::App* c : commands) {
-          names.push_back(c->get_name());
-          if (c->get_name() == word) next = c;
-        }
-        if (next == nullptr) return unknown_text("command", word, names);
-        at = next;
-      }
-    }
-    return "";
-  }
-
   int run_completion() const {
     const std::string script = completion_script(shell_, words_of(app_));
     print_line(script.substr(0, script.size() - 1));
@@ -140,6 +118,7 @@ class Program {
   void add_data();
   void add_results();
   void add_sweeps();
+  void add_tune();
   void add_cluster();
   void sweep_options(CLI::App* c, SweepOptions& o);
   void add_demo();
@@ -153,6 +132,7 @@ class Program {
   TrainOptions train_;
   EvalCommandOptions eval_;
   FitOptions fit_;
+  DataOptions check_;
   InspectOptions inspect_;
   ConfigOptions config_;
   CommonOptions common_;
@@ -165,6 +145,7 @@ class Program {
   ResultsOptions results_;
   DemoOptions demo_;
   SweepOptions sweep_;
+  TuneCommandOptions tune_;
   SubmitOptions submit_;
   QueueOptions queue_;
   CollectOptions collect_;
@@ -187,19 +168,21 @@ void Program::add_training() {
   common(c, train_);
   on(c, [this] { return run_train(train_, command_line_); });
 
-  c = command("fit", "Learn positions from a samples x tokens matrix or from region time series, to a report",
-              "locus fit samples.csv --labels labels.csv --out runs/mine\n"
+  c = command("fit", "Learn from a table, pictures or region time series of your own, to a report",
+              "locus fit flowers.csv --target species --out runs/flowers\n"
+              "  locus fit samples.csv --labels labels.csv --out runs/mine\n"
               "  locus fit recordings/ --labels regions.csv --out runs/rest");
-  c->add_option("files", fit_.words,
-                "One table of samples x tokens (CSV, TSV, NPY, NPZ), or region time series: files of all subjects, or their "
-                "folder; and key=value settings")
-      ->required();
+  add_data_options(c, fit_);
   c->add_option("-o,--out", fit_.out, "Run directory")->required();
-  c->add_option("--labels", fit_.labels, "CSV of tokens: name and label, network or coordinates");
-  c->add_option("--dataset", fit_.dataset, "Name of the matrix in files with several");
-  c->add_flag("--random-split", fit_.random_split, "Test on random rows instead of the last block");
+  c->add_flag("--no-baselines", fit_.no_baselines, "Skip the simple predictors to compare with");
   common(c, fit_);
   on(c, [this] { return run_fit(fit_, command_line_); });
+
+  c = command("check", "Say what would be read as what in your data, and what is doubtful, without training",
+              "locus check flowers.csv --target species");
+  add_data_options(c, check_);
+  common(c, check_);
+  on(c, [this] { return run_check(check_); });
 
   c = command("eval", "Evaluate a run's model on its splits", "locus eval runs/a --split heldout --noise 0.2");
   c->add_option("dir", eval_.dir, "Run directory")->required();
@@ -411,6 +394,18 @@ void Program::add_sweeps() {
   on(c, [this] { return run_gc(gc_); });
 }
 
+void Program::add_tune() {
+  CLI::App* c = command("tune", kTuneHelp, kTuneExample);
+  add_tune_options(*c, tune_);
+  common(c, tune_);
+  c->get_option("--threads")->description("Threads of each run (default: 1)");
+  on(c, [this] { return run_tune(tune_, own_program()); });
+  c = command("advise", kAdviseHelp, kAdviseExample);
+  add_advise_options(*c, tune_);
+  common(c, tune_);
+  on(c, [this] { return run_advise(tune_); });
+}
+
 void Program::add_cluster() {
   CLI::App* c =
       command("submit", "Hand a sweep to Slurm: packed into tasks, resumed after time limits, collected at the end",
@@ -486,7 +481,9 @@ int run(int argc, char** argv) {
   open_closed_streams();
   // Before any work: whoever stops a run that can be continued shall read so from the exit code, however early it is.
   const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "train" || command == "fit" || command == "sweep" || command == "demo") install_early_stop();
+  for (const std::string_view goes_on : {"train", "fit", "sweep", "tune", "demo"}) {
+    if (command == goes_on) install_early_stop();
+  }
   const int code = Program(argc, argv).run();
   try {
     close_output();

@@ -16,6 +16,7 @@
 #include "core/json.h"
 #include "core/text.h"
 #include "data/datasets.h"
+#include "data/table/dataset.h"
 #include "infer/evaluate.h"
 #include "io/codec.h"
 #include "io/table.h"
@@ -155,6 +156,9 @@ void print_data_warnings(const Dataset& dataset) {
        {std::pair{"notes", "note"}, std::pair{"warnings", "warning"}, std::pair{"dropped", "left out"}}) {
     const auto found = dataset.description.find(key);
     if (found != dataset.description.end()) message_line(fmt::format("{}: {}", label, found->second));
+  }
+  if (const auto audit = dataset.description.find(kAuditKey); audit != dataset.description.end()) {
+    for (const std::string& line : DataAudit::from_json(Json::parse(audit->second)).lines()) message_line(line);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "config/init_config.h"
 #include "config/sources.h"
 #include "config/tasks.h"
 #include "core/error.h"
@@ -104,6 +105,12 @@ void describe(TrainConfig& c, FieldList& list) {
                "stop training the encoding after so many epochs (-1: never)");
   list.number("pe_norm_clamp", c.pe_norm_clamp, {0, 1e9},
               "keep each encoding tensor's norm at this multiple of its initial one (0: free)");
+}
+
+// In section train.
+void describe(InitConfig& c, FieldList& list) {
+  list.text("init", c.folder, "folder of another run to begin from; empty: from random numbers");
+  list.choice("init_take", c.take, kInitTakeNames, "what is taken from there: the encoding alone, or all that fits");
 }
 
 void describe(StopConfig& c, FieldList& list) {
@@ -256,6 +263,7 @@ FieldList describe(RunConfig& c) {
   describe(c.pe, list);
   describe(c.optim, list);
   describe(c.train, list);
+  describe(c.own.of<InitConfig>(), list);
   describe(c.stop, list);
   describe(c.watch, list);
   describe(c.eval, list);

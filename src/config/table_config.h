@@ -34,6 +34,7 @@ inline constexpr std::array<std::string_view, 2> kSplitLeaksNames = {"error", "a
 struct TableConfig {
   std::string file;                   // samples x tokens (x features)
   std::string dataset;                // HDF5 data set, MATLAB variable or NPZ array
+  std::string labels;                 // CSV of tokens: name, and label or coordinates
   std::vector<std::string> target;    // columns or arrays of the file, or one file of its own
   TableTask task = TableTask::kAuto;  // from the key `task`, which is not of this section
   HeaderRow header = HeaderRow::kAuto;

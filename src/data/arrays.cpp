@@ -102,6 +102,7 @@ Dataset make_arrays_dataset(const RunConfig& config, ArrayData data) {
     d.description["samples." + s.name] = fmt::format("{}", e.count);
     d.splits.emplace_back(s.name, std::move(e));
   }
+  d.class_names = data.class_names;
   if (!data.class_names.empty()) d.description["classes"] = Json(data.class_names).dump();
   d.description["source"] = "arrays of a program";
   d.tokens_info.names = std::move(data.names);

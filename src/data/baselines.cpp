@@ -56,7 +56,7 @@ double sample_error(const Problem& p, const Sample& s, const Predictor& predict)
   double sum = 0;
   std::int64_t n = 0;
   for (std::int64_t t = 0; t < p.tokens; ++t) {
-    if (s.mask[t] == 0) continue;
+    if (s.mask[t] != kHidden) continue;
     for (std::int64_t f = 0; f < p.features; ++f) {
       const double d = predict(s, t, f) - static_cast<double>(s.values[t * p.features + f]);
       sum += d * d;
@@ -71,7 +71,7 @@ double pooled_error(const Problem& p, const Examples& e, const BaselineResult& r
   double sum = 0, weight = 0;
   for (std::size_t i = 0; i < r.samples.size(); ++i) {
     const std::uint8_t* mask = e.masks.data() + r.samples[i] * p.tokens;
-    const auto hidden = static_cast<double>(std::count(mask, mask + p.tokens, std::uint8_t{1}));
+    const auto hidden = static_cast<double>(std::count(mask, mask + p.tokens, kHidden));
     sum += hidden * r.sample_errors[i];
     weight += hidden;
   }

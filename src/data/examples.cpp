@@ -24,6 +24,7 @@ void take_examples(const ExampleSize& size, const Examples& from, std::span<cons
   copy(from.condition, out.condition, 1);
   copy(from.cluster, out.cluster, 1);
   copy(from.masks, out.masks, t);
+  copy(from.missing, out.missing, t);
 }
 
 Examples take_examples(const ExampleSize& size, const Examples& from, std::span<const std::int64_t> indices) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/token_info.h"
+#include "core/token_state.h"
 
 namespace locus {
 
@@ -22,7 +23,8 @@ struct Examples {
   std::vector<std::int32_t> read_token;  // (count) for readout = given; may be empty
   std::vector<std::int32_t> condition;   // (count) index into Dataset::conditions; may be empty
   std::vector<std::int32_t> cluster;     // (count) items that belong together (rotations of one puzzle); may be empty
-  std::vector<std::uint8_t> masks;       // (count, T) 1 = hidden; empty for classification, drawn anew for training
+  std::vector<std::uint8_t> masks;       // (count, T) kShown, kHidden or kMissing; may be empty; for training drawn anew
+  std::vector<std::uint8_t> missing;     // (count, T) 1 = the data have no value here; empty: they have all
 };
 
 struct Dataset {
@@ -32,13 +34,16 @@ struct Dataset {
   std::int64_t features = 0;
   std::int64_t outputs = 0;
   std::vector<std::string> conditions;
+  std::vector<std::string> class_names = {};             // (outputs) of classes that a user names; may be empty
+  std::vector<std::string> output_names = {};            // (outputs) of numbers; may be empty
   std::vector<std::pair<std::string, Examples>> splits;  // "train" first
   TokenInfo tokens_info;
   bool relabel =
       false;  // classes may take each other's places: training renames them at random, ids that stand for them too
-  std::map<std::string, std::string> description;                  // for the manifest
-  std::map<std::string, std::map<std::string, double>> baselines;  // split -> name -> error or accuracy
-  std::string hash;                                                // content hash of all of it
+  std::map<std::string, std::string> description;                               // for the manifest
+  std::map<std::string, std::map<std::string, double>> baselines;               // split -> name -> error or accuracy
+  std::map<std::string, std::map<std::string, MatrixD>> baseline_outputs = {};  // the same: what they say; may be empty
+  std::string hash;                                                             // content hash of all of it
 
   const Examples& split(const std::string& split_name) const;  // LOCUS_CHECKs that it exists
   bool has_split(const std::string& split_name) const;

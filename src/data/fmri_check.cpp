@@ -104,7 +104,7 @@ void list_coverage(FmriReport& report, const RegionSeries& s) {
     const std::string& name = s.names[static_cast<std::size_t>(e.region)];
     const std::string& path = s.runs[e.run].path;
     switch (e.defect) {
-      case Defect::kMissing:
+      case Defect::kAbsent:
         report.coverage.push_back(fmt::format("{} is missing in {}", name, path));
         break;
       case Defect::kConstant:

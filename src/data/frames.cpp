@@ -96,6 +96,7 @@ std::string content_hash(const Dataset& dataset) {
   hash.update(fmt::format("{} T={} F={} C={};", dataset.name, dataset.tokens, dataset.features, dataset.outputs));
   for (const auto& [name, e] : dataset.splits) {
     hash.update(fmt::format("{}={};", name, e.count));
+    hash.update(std::as_bytes(std::span(e.ids)));
     hash.update(std::as_bytes(std::span(e.values)));
     hash.update(std::as_bytes(std::span(e.labels)));
     hash.update(std::as_bytes(std::span(e.targets)));

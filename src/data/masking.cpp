@@ -101,6 +101,20 @@ void Masker::draw(Rng& rng, std::uint8_t* out) const {
   }
 }
 
+void hide_missing(Examples& e, std::int64_t tokens, Hiding hiding) {
+  if (e.missing.empty()) return;
+  if (hiding == Hiding::kMissingOnly) e.masks.assign(e.missing.size(), kShown);
+  for (std::size_t i = 0; i < e.missing.size(); ++i) {
+    if (e.missing[i] != 0) e.masks[i] = kMissing;
+  }
+  if (hiding == Hiding::kMissingOnly) return;
+  for (std::int64_t i = 0; i < e.count; ++i) {
+    const auto mask = e.masks.begin() + i * tokens;
+    if (std::find(mask, mask + tokens, kHidden) != mask + tokens) continue;
+    if (const auto shown = std::find(mask, mask + tokens, kShown); shown != mask + tokens) *shown = kHidden;
+  }
+}
+
 std::vector<std::uint8_t> evaluation_masks(const Masker& masker, std::int64_t eval_seed, const std::string& split,
                                            std::int64_t count) {
   Rng rng(static_cast<std::uint64_t>(eval_seed), "mask/" + split);
@@ -113,6 +127,7 @@ void fill_evaluation_masks(Dataset& dataset, const MaskConfig& config) {
   const Masker masker(config, dataset.tokens_info, dataset.tokens);
   for (auto& [name, examples] : dataset.splits) {
     examples.masks = evaluation_masks(masker, config.eval_seed, name, examples.count);
+    hide_missing(examples, dataset.tokens, Hiding::kAsks);
   }
 }
 

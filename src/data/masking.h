@@ -32,11 +32,16 @@ class Masker {
   std::vector<std::vector<std::uint8_t>> sets_;  // otherwise one of these masks
 };
 
+// Tokens without a value are hidden beside those that `masks` hide, and never asked for (core/token_state.h). Where tokens are
+// predicted, a sample that would have nothing left to ask for is asked for its first value.
+enum class Hiding { kMissingOnly, kAsks };
+void hide_missing(Examples& examples, std::int64_t tokens, Hiding hiding);
+
 // (count, T) masks of stream "mask/<split>" of mask.eval_seed: the same for every run and encoding.
 std::vector<std::uint8_t> evaluation_masks(const Masker& masker, std::int64_t eval_seed, const std::string& split,
                                            std::int64_t count);
 
-// Fills masks of every split.
+// Fills masks of every split, missing values included.
 void fill_evaluation_masks(Dataset& dataset, const MaskConfig& config);
 
 }  // namespace locus

@@ -39,7 +39,8 @@ struct Sides {
 Sides sides_of(const std::uint8_t* mask, std::int64_t tokens, std::int64_t features) {
   Sides sides;
   for (std::int64_t t = 0; t < tokens; ++t) {
-    auto& side = mask[t] != 0 ? sides.hidden : sides.visible;
+    if (mask[t] == kMissing) continue;
+    auto& side = mask[t] == kHidden ? sides.hidden : sides.visible;
     for (std::int64_t f = 0; f < features; ++f) side.push_back(t * features + f);
   }
   return sides;

@@ -27,12 +27,12 @@ struct RegionRun {
   MatrixD frames;                  // (frames, regions); NaN where the file lacks the region
 };
 
-enum class Defect { kMissing, kNanValues, kConstant };
+enum class Defect { kAbsent, kNanValues, kConstant };
 
 struct CoverageEntry {
   std::size_t run = 0;
   std::int64_t region = 0;
-  Defect defect = Defect::kMissing;
+  Defect defect = Defect::kAbsent;
   std::int64_t frames = 0;  // how many are not finite, for kNanValues
 };
 

@@ -147,7 +147,7 @@ void list_defects(RegionSeries& s, std::size_t run, const std::vector<std::int64
   const MatrixD& frames = s.runs[run].frames;
   for (std::ptrdiff_t t = 0; t < frames.cols(); ++t) {
     if (position[static_cast<std::size_t>(t)] < 0) {
-      s.coverage.push_back({run, t, Defect::kMissing, 0});
+      s.coverage.push_back({run, t, Defect::kAbsent, 0});
       continue;
     }
     std::int64_t bad = 0;
@@ -356,7 +356,7 @@ void apply_coverage(RegionSeries& series, Coverage policy) {
   for (const CoverageEntry& e : series.coverage) {
     bad.insert(e.region);
     if (++listed > 10) continue;
-    const char* what = e.defect == Defect::kMissing ? "missing" : e.defect == Defect::kConstant ? "constant" : "NaN";
+    const char* what = e.defect == Defect::kAbsent ? "missing" : e.defect == Defect::kConstant ? "constant" : "NaN";
     list += fmt::format("{}{} {} in {}", list.empty() ? "" : "; ", series.names[static_cast<std::size_t>(e.region)], what,
                         series.runs[e.run].path);
   }

@@ -54,6 +54,8 @@ class Results {
     } else if (s.config.model.reads_tokens()) {
       squares_.resize(n * static_cast<std::size_t>(s.shape.tokens));
       read_.resize(squares_.size());
+    } else {
+      output_squares_.resize(n * static_cast<std::size_t>(s.shape.outputs));
     }
   }
 
@@ -112,6 +114,7 @@ class Results {
       const double d = static_cast<double>(outputs[k]) -
                        static_cast<double>(examples_.targets.at(static_cast<std::size_t>(example * o + k)));
       total += d * d / static_cast<double>(o);
+      output_squares_[static_cast<std::size_t>(example * o + k)] = d * d;
     }
     e_.example_loss[static_cast<std::size_t>(example)] = total;
   }
@@ -120,6 +123,10 @@ class Results {
     e_.accuracy = kNan;
     for (const double l : e_.example_loss) e_.loss += l / static_cast<double>(e_.count);
     e_.mse = e_.loss;
+    const auto o = static_cast<std::size_t>(s_.shape.outputs);
+    e_.output_error.assign(o, 0.0);
+    for (std::size_t i = 0; i < output_squares_.size(); ++i)
+      e_.output_error[i % o] += output_squares_[i] / static_cast<double>(e_.count);
   }
 
   void finish_tokens() {
@@ -134,7 +141,7 @@ class Results {
       seen[i % tokens] += 1;
       total += squares_[i];
       count += 1;
-      if (!examples_.masks.empty() && examples_.masks[i] == 0) continue;
+      if (!examples_.masks.empty() && examples_.masks[i] != kHidden) continue;
       hidden_total += squares_[i];
       hidden += 1;
     }
@@ -160,6 +167,7 @@ class Results {
   Evaluation& e_;
   std::vector<double> squares_;              // (count, T) mean square of a token's errors
   std::vector<std::uint8_t> read_;           // (count, T) 1: the model was asked for this token
+  std::vector<double> output_squares_;       // (count, O) of numbers of whole examples
   std::vector<std::vector<float>> outputs_;  // of each chunk
 };
 

@@ -30,6 +30,7 @@ struct Evaluation {
   std::vector<std::int64_t> indices;       // (count) into the examples
   std::vector<std::int32_t> predicted;     // (count), classification
   std::vector<double> example_loss;        // (count)
+  std::vector<double> output_error;        // (O) mean squared error of each number of an example
   std::vector<double> token_error;         // (T) mean squared error of each token, regression
   MatrixF outputs;                         // (examples or rows read, O) where asked for
 };

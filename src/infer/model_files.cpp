@@ -95,6 +95,8 @@ ModelShape model_shape(const Dataset& dataset) {
   shape.outputs = dataset.outputs;
   shape.ids = !dataset.splits.empty() && !dataset.splits.front().second.ids.empty();
   shape.regression = task_row(dataset.task).loss == LossKind::kSquaredError;
+  shape.missing = std::any_of(dataset.splits.begin(), dataset.splits.end(),
+                              [](const auto& split) { return !split.second.missing.empty(); });
   return shape;
 }
 
@@ -134,6 +136,7 @@ std::string model_config_json(const ModelStructure& s, const Dataset& dataset) {
                    {"outputs", s.shape.outputs},
                    {"ids", s.shape.ids},
                    {"task", s.shape.regression ? "regression" : "classification"}};
+  if (s.shape.missing) json["shape"]["missing"] = true;
   if (s.config.pe.positions != PePositions::kIndex) {
     Json rows = Json::array();
     const MatrixD& c = dataset.tokens_info.coordinates;
@@ -161,6 +164,7 @@ StatedModel read_model_config(const std::string& config_json, const std::string&
     out.shape.regression = shape.at("task") == "regression";
     // Before the shape said so, ids were what a classifier read, values what was predicted.
     out.shape.ids = shape.value("ids", !out.shape.regression);
+    out.shape.missing = shape.value("missing", false);
     if (json.contains("coordinates")) out.coordinates = matrix_of_json(json["coordinates"]);
     return out;
   } catch (const IoError& e) {

@@ -32,8 +32,7 @@ std::vector<std::int64_t> row_offsets(const ModelStructure& s, const InputView& 
   const std::int64_t t = s.shape.tokens;
   for (std::int64_t i = 0; i < in.count; ++i) {
     std::int64_t rows = s.config.model.readout == Readout::kEvery ? t : 1;
-    if (s.config.model.readout == Readout::kMasked)
-      rows = std::accumulate(in.masked + i * t, in.masked + (i + 1) * t, std::int64_t{0});
+    if (s.config.model.readout == Readout::kMasked) rows = std::count(in.masked + i * t, in.masked + (i + 1) * t, kHidden);
     offsets.push_back(offsets.back() + rows);
   }
   return offsets;
@@ -73,7 +72,8 @@ void check_inputs(const ModelStructure& s, const InputView& in) {
       throw DataError(
           {.what = "this model predicts hidden tokens: say which", .hint = "give masked, 1 where a token is hidden"});
     for (std::int64_t i = 0; i < in.count * t; ++i) {
-      if (in.masked[i] > 1) refuse("a mask is neither 0 nor 1", i / t, fmt::format("{}", in.masked[i]), "0 or 1");
+      if (in.masked[i] > kMissing)
+        refuse("a mask is none of 0, 1 and 2", i / t, fmt::format("{}", in.masked[i]), "0, 1 (hidden) or 2 (no value)");
     }
   }
   if (s.config.model.readout == Readout::kGiven) {

@@ -15,7 +15,7 @@ struct InputView {
   std::int64_t count = 0;
   const std::int16_t* ids = nullptr;         // (count, T), where the model reads ids
   const float* values = nullptr;             // (count, T, F), else
-  const std::uint8_t* masked = nullptr;      // (count, T) 1 = hidden; needed by readout = masked
+  const std::uint8_t* masked = nullptr;      // (count, T) core/token_state.h; needed by readout = masked
   const std::int32_t* read_token = nullptr;  // (count), needed by readout = given
 };
 

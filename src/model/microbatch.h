@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/token_state.h"
+
 namespace locus {
 
 struct Microbatch {
   std::int64_t sequences = 0;
   const std::int16_t* ids = nullptr;         // (B, tokens); -1 is the all-zero token
   const float* values = nullptr;             // (B, tokens, F), where there are no ids
-  const std::uint8_t* masked = nullptr;      // (B, tokens), regression
+  const std::uint8_t* masked = nullptr;      // (B, tokens) kShown, kHidden or kMissing; may be null
   const std::int32_t* read_token = nullptr;  // (B), readout = given
   const std::int32_t* labels = nullptr;      // (B), classification
   const float* targets = nullptr;            // regression: (B, tokens, O), or (B, O) for one output an example

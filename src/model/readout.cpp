@@ -36,7 +36,7 @@ RowSet rows_read(const ModelStructure& s, const Microbatch& batch) {
       rows.position.push_back(static_cast<std::int32_t>(s.tokens - 1));
     } else {
       for (std::int64_t t = 0; t < s.shape.tokens; ++t) {
-        if (m.readout == Readout::kEvery || batch.masked[b * s.shape.tokens + t] != 0)
+        if (m.readout == Readout::kEvery || batch.masked[b * s.shape.tokens + t] == kHidden)
           rows.position.push_back(static_cast<std::int32_t>(t));
       }
     }

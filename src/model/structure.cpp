@@ -201,8 +201,8 @@ ModelStructure make_structure(const RunConfig& config, const ModelShape& shape, 
 
   const std::int64_t c = config.model.width;
   if (config.model.embed == Embed::kLinear) s.embed = add_linear(s.layout, "embed", shape.features, c);
-  if (shape.regression && config.model.reads_tokens() && config.mask.vector == MaskVector::kLearned &&
-      config.model.embed == Embed::kLinear) {
+  const bool hides = (shape.regression && config.model.reads_tokens()) || shape.missing;
+  if (hides && config.mask.vector == MaskVector::kLearned && config.model.embed == Embed::kLinear) {
     s.mask_token = s.layout.add("mask_token", {c});
   }
   if (s.has_cls()) s.cls_token = s.layout.add("cls_token", {c});

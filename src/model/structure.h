@@ -18,6 +18,7 @@ struct ModelShape {
   std::int64_t outputs = 0;
   bool ids = false;  // tokens are ids, else values
   bool regression = false;
+  bool missing = false;  // some tokens of some examples have no value
 };
 
 struct Linear {

@@ -67,7 +67,7 @@ Study read_study(const toml::table& table, const fs::path& root, const fs::path&
 }
 
 // Names of measures have {truth} where each study has its own.
-std::string measure_of(const std::string& key, const Study& study) {
+std::string key_in_study(const std::string& key, const Study& study) {
   constexpr std::string_view kTruth = "{truth}";
   const std::size_t at = key.find(kTruth);
   return at == std::string::npos ? key : key.substr(0, at) + study.truth + key.substr(at + kTruth.size());
@@ -81,21 +81,21 @@ KeptFigure::PanelData read_panel(const toml::table& table, const std::string& x_
   for (std::size_t s = 0; s < studies.size(); ++s) {
     const std::size_t before = panel.dots.size();
     for (const KeptRun& run : studies[s].runs) {
-      const auto x = kept_value(run, x_key), y = kept_value(run, measure_of(y_key, studies[s]));
+      const auto x = kept_value(run, x_key), y = kept_value(run, key_in_study(y_key, studies[s]));
       if (!x || !y) continue;
       KeptFigure::Dot dot{studies[s].name, fmt::format("{}, seed {}", encoding_label(run.config), run.config.seed)};
       dot.colour = static_cast<int>(s);
       dot.x = *x;
       dot.y = *y;
-      if (floor_key) dot.floor = kept_value(run, measure_of(*floor_key, studies[s]));
-      if (limit_key) dot.limit = kept_value(run, measure_of(*limit_key, studies[s]));
+      if (floor_key) dot.floor = kept_value(run, key_in_study(*floor_key, studies[s]));
+      if (limit_key) dot.limit = kept_value(run, key_in_study(*limit_key, studies[s]));
       panel.dots.push_back(std::move(dot));
     }
     if (panel.dots.size() > before) continue;
     throw DataError({.what = "no kept run of a study has the measures of a figure",
                      .where = file.string(),
                      .got = studies[s].name,
-                     .expected = x_key + " and " + measure_of(y_key, studies[s]),
+                     .expected = x_key + " and " + key_in_study(y_key, studies[s]),
                      .hint = "locus analyze --only recovery, then locus results keep"});
   }
   return panel;

@@ -5,6 +5,7 @@
 #include "report/figures/accuracy_vs_sigma.h"
 #include "report/figures/agreement.h"
 #include "report/figures/attention.h"
+#include "report/figures/audit.h"
 #include "report/figures/brain.h"
 #include "report/figures/by_difficulty.h"
 #include "report/figures/identifiability.h"
@@ -16,10 +17,13 @@
 #include "report/figures/recovery.h"
 #include "report/figures/relations.h"
 #include "report/figures/reliability.h"
+#include "report/figures/scores.h"
+#include "report/figures/search.h"
 #include "report/figures/similarity.h"
 #include "report/figures/sweep_heatmap.h"
 #include "report/figures/tiled_similarity.h"
 #include "report/figures/training_curves.h"
+#include "report/figures/unscramble.h"
 
 namespace locus::report {
 namespace {
@@ -34,12 +38,22 @@ Found<Figure> make(const Inputs& inputs) {
 
 std::vector<FigureSpec>& specs() {
   static std::vector<FigureSpec> specs = {
+      {"search", "What a search found: score against the searched key", "a finished search of `locus tune`",
+       make<collect_search, draw_search>},
       {"accuracy_vs_sigma", "The measure against σ, fixed encodings as lines", "an evaluated measure",
        make<collect_accuracy_vs_sigma, draw_accuracy_vs_sigma>},
       {"training_curves", "Loss and measure over training", "two evaluations or more",
        make<collect_training_curves, draw_training_curves>},
       {"by_difficulty", "The measure for each condition of the data", "a measure of each condition",
        make<collect_by_difficulty, draw_by_difficulty>},
+      {"audit", "What was read as what in a table or pictures (a table)", "a run of a table or of pictures",
+       make<collect_audit, draw_audit>},
+      {"scores", "Measures with intervals, beside simple predictors (a table)", "the analysis scores",
+       make<collect_scores, draw_scores>},
+      {"confusion", "Which classes are mistaken for which", "the analysis scores of classes",
+       make<collect_confusion, draw_confusion>},
+      {"unscramble", "A picture put together again by the positions alone", "the analysis unscramble",
+       make<collect_unscramble, draw_unscramble>},
       {"sweep_heatmap", "The measure over σ and any other key", "runs that vary another key than σ",
        make<collect_sweep_heatmap, draw_sweep_heatmap>},
       {"similarity", "Cosines of the encoding table: initial, learned, truth", "a trained model with a table",

@@ -401,6 +401,11 @@ std::string baseline_words(const std::string& name) {
   if (name == kNothing) return "predicting the mean";
   if (name == "mean_visible") return "mean of visible tokens";
   if (name == "nearest") return "nearest neighbours";
+  if (name == "mean") return "predicting the mean";
+  if (name == "majority") return "the commonest class";
+  if (name == "logistic") return "logistic regression";
+  if (name == "knn") return "the nearest samples";
+  if (name == "mlp") return "a small perceptron";
   std::string words = name;
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;

@@ -12,8 +12,9 @@
 namespace locus {
 
 // Keys whose values are paths of files or folders.
-inline constexpr std::array<std::string_view, 6> kPathKeys = {"lst.dir",         "series.files", "series.test_files",
-                                                              "series.manifest", "series.atlas", "pe.file"};
+inline constexpr std::array<std::string_view, 13> kPathKeys = {
+    "lst.dir",      "series.files", "series.test_files", "series.manifest",    "series.atlas", "pe.file",   "table.file",
+    "table.labels", "table.target", "table.groups",      "table.split_column", "images.files", "train.init"};
 
 // For the manifest: the folder of the process, and the same as seen from the run's folder, which stays true when both are
 // moved.

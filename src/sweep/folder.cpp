@@ -48,13 +48,14 @@ void SweepFolder::adopt(SweepPlan& plan) const {
   }
 }
 
-CellOutcome SweepFolder::outcome(const std::string& hash) const {
+CellOutcome SweepFolder::outcome(const std::string& hash, std::int64_t steps) const {
   CellOutcome out;
   try {
     if (is_there(run(hash) / run_files::kSummary)) out.summary = read_run_summary(run(hash));
   } catch (const Error&) {
     out.summary.reset();  // damaged or another run's: the run goes on from its last checkpoint and writes it again
   }
+  if (out.summary && out.summary->status == RunStatus::kFinished && out.summary->steps < steps) out.summary.reset();
   if (out.summary) {
     out.reason = out.summary->reason;
     switch (out.summary->status) {

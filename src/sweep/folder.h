@@ -50,7 +50,8 @@ class SweepFolder {
 
   // Cells that an earlier version began in this folder keep the name that they have here.
   void adopt(SweepPlan& plan) const;
-  CellOutcome outcome(const std::string& hash) const;
+  // A run that came to its end before `steps` is not at its end: it is to be trained on.
+  CellOutcome outcome(const std::string& hash, std::int64_t steps = 0) const;
   void record_failure(const std::string& hash, const std::string& name, const CellOutcome& outcome) const;
   // `isa`: the instruction set that all cells are trained with; "" leaves it open.
   void write_plan(const SweepPlan& plan, const std::string& isa = "") const;

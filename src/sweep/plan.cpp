@@ -190,6 +190,7 @@ RunConfig SweepPlan::config(const SweepCell& cell) const {
   RunConfig config = bases[cell.base];
   const FieldList list = describe(config);
   for (const SweepSetting& s : cell.settings) list.find(s.key, "sweep").set(s.value, "sweep");
+  if (cell.steps > 0) config.stop.steps = cell.steps;
   return config;
 }
 

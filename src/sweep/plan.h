@@ -26,6 +26,7 @@ struct SweepCell {
   std::vector<SweepSetting> settings;  // over the base
   std::vector<std::string> off;        // keys that a condition makes meaningless here
   std::int64_t seed = 0;
+  std::int64_t steps = 0;  // train so far, and on where the run ended earlier; 0: as far as the configuration says
 
   std::string text() const;  // "pe.sigma=0.1 seed=3"
 };

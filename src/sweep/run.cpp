@@ -119,7 +119,7 @@ class Scheduler {
 
  private:
   void count_or_queue(const SweepCell& cell) {
-    CellOutcome there = folder_.outcome(cell.hash);
+    CellOutcome there = folder_.outcome(cell.hash, cell.steps);
     if (there.is_final()) {
       settle(cell, there);
     } else {
@@ -206,7 +206,7 @@ class Scheduler {
 
   void ended(Running& job, const Waiting& waiting, int status) {
     const double seconds = seconds_since(job.start);
-    CellOutcome end = worker_outcome(status, folder_, job.cell->hash, job.process.log_start);
+    CellOutcome end = worker_outcome(status, folder_, *job.cell, job.process.log_start);
     if (killing_ && end.status == CellStatus::kKilled) end.status = CellStatus::kInterrupted;  // by this sweep itself
     if (!end.is_final() && (job.lost || end.reason.starts_with("another process trains here"))) {
       busy_.push_back(waiting);  // a worker whose sweep is gone may still write its checkpoint
@@ -304,6 +304,7 @@ std::vector<std::string> Scheduler::worker_arguments(const SweepCell& cell) cons
               "--threads", std::to_string(run_.threads), "--out", as_argument(folder_.run(cell.hash))});
   // Unless it is asked for: the sweep itself may have been started by something that looks like a launcher.
   if (run_.launcher.empty()) out.emplace_back("--no-mpi");
+  if (!run_.baselines) out.emplace_back("--no-baselines");
   if (!run_.isa.empty()) out.insert(out.end(), {"--isa", run_.isa});
   return out;
 }
@@ -313,7 +314,7 @@ bool Scheduler::try_start(const Waiting& next) {
   try {
     std::optional<Claim> claim = Claim::take(folder_.lock(cell.hash), &watch_);
     if (!claim || !run_is_free(cell.hash)) return false;
-    const CellOutcome there = folder_.outcome(cell.hash);
+    const CellOutcome there = folder_.outcome(cell.hash, cell.steps);
     if (there.is_final() || (next.attempt == 0 && failed_elsewhere(cell.hash, there))) {
       settle(cell, there);
       event({SweepEvent::Kind::kEnded, &cell, there, 0});

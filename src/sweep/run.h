@@ -28,6 +28,7 @@ struct SweepRun {
   const std::atomic<int>* stop_signal = nullptr;  // nonzero: a signal came before the run began
   double max_seconds = 0;                         // 0: no limit; then workers write a checkpoint and the sweep ends
   bool collect = true;                            // false: another process gathers the results
+  bool baselines = true;                          // false: workers leave them out
 };
 
 struct SweepEvent {

@@ -115,13 +115,13 @@ WorkerProcess start_worker(const WorkerStart& start) {
   return worker;
 }
 
-CellOutcome worker_outcome(int wait_status, const SweepFolder& folder, const std::string& hash, std::uint64_t log_start) {
+CellOutcome worker_outcome(int wait_status, const SweepFolder& folder, const SweepCell& cell, std::uint64_t log_start) {
   // Whatever ended the process: a summary is written last, so the cell is done.
-  CellOutcome there = folder.outcome(hash);
+  CellOutcome there = folder.outcome(cell.hash, cell.steps);
   if (there.is_final()) return there;
   if (WIFSIGNALED(wait_status)) return signal_outcome(WTERMSIG(wait_status));
   const int code = WEXITSTATUS(wait_status);
-  const std::string tail = log_tail(folder.log(hash), log_start);
+  const std::string tail = log_tail(folder.log(cell.hash), log_start);
   std::string reason = error_line(tail);
   const auto says = [&](std::string_view text) { return tail.find(text) != std::string::npos; };
   if (code == kExitCheckpointed) return {CellStatus::kInterrupted, "checkpointed before its end", {}};

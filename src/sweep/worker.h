@@ -28,6 +28,6 @@ struct WorkerProcess {
 WorkerProcess start_worker(const WorkerStart& start);
 
 // What a worker's wait status and its log say. `before` is the state of the folder after the end.
-CellOutcome worker_outcome(int wait_status, const SweepFolder& folder, const std::string& hash, std::uint64_t log_start);
+CellOutcome worker_outcome(int wait_status, const SweepFolder& folder, const SweepCell& cell, std::uint64_t log_start);
 
 }  // namespace locus

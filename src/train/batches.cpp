@@ -48,10 +48,14 @@ void TrainingBatches::fill(std::int64_t step, Examples& out) {
     Rng rng(derive_seed(seed_, "data/relabel", static_cast<std::uint64_t>(step)), "draw");
     relabel_classes(rng, shape_, out);
   }
-  if (!masker_) return;
+  if (!masker_) {
+    hide_missing(out, shape_.tokens, Hiding::kMissingOnly);
+    return;
+  }
   Rng rng(derive_seed(seed_, "mask/train", static_cast<std::uint64_t>(step)), "draw");
   out.masks.resize(static_cast<std::size_t>(out.count * shape_.tokens));
   for (std::int64_t i = 0; i < out.count; ++i) masker_->draw(rng, out.masks.data() + i * shape_.tokens);
+  hide_missing(out, shape_.tokens, Hiding::kAsks);
 }
 
 }  // namespace locus

@@ -26,6 +26,7 @@ Replica::Replica(const RunConfig& config, const Dataset& dataset, int threads, R
       batches_(dataset_, config_, structure_.shape) {
   initialize_parameters(structure_, config_.seed, params_.data());
   load_given_tables(structure_, params_.data());
+  transfer_ = take_from_run(structure_, dataset_, params_.data());
   for (const TensorSlot& slot : structure_.layout.slots()) {
     const bool pe = matches_pattern("*pe.*", slot.name);
     pe_slots_.push_back(pe);

@@ -14,6 +14,7 @@
 #include "train/batches.h"
 #include "train/optimizer.h"
 #include "train/step.h"
+#include "train/transfer.h"
 
 namespace locus {
 
@@ -44,6 +45,7 @@ class Replica {
   Examples batch_;
   std::vector<bool> pe_slots_;
   std::vector<double> pe_norms_;
+  Transfer transfer_;  // what another run gave
 
  private:
   void clamp_pe();

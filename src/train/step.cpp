@@ -39,8 +39,7 @@ double StepRunner::loss_weight(const Examples& batch) const {
   if (!s_.shape.regression) return 1.0 / static_cast<double>(batch.count);
   if (!s_.config.model.reads_tokens()) return 1.0 / static_cast<double>(batch.count * s_.shape.outputs);
   std::int64_t read = batch.count * s_.shape.tokens;
-  if (s_.config.model.readout == Readout::kMasked)
-    read = std::accumulate(batch.masks.begin(), batch.masks.end(), std::int64_t{0});
+  if (s_.config.model.readout == Readout::kMasked) read = std::count(batch.masks.begin(), batch.masks.end(), kHidden);
   return 1.0 / static_cast<double>(read * s_.shape.outputs);
 }
 

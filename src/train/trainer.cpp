@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "config/identity.h"
+#include "config/init_config.h"
 #include "config/load.h"
 #include "config/tasks.h"
 #include "core/clock.h"
@@ -165,6 +166,7 @@ std::optional<Summary> Trainer::resume() {
     }
     directory_.begin(0, true);
     directory_.truncate_metrics({});
+    for (const std::string& line : transfer_.lines(config_.own.of<InitConfig>().folder)) say(line);
     save_model(run_files::kInit);
     directory_.write_dataset(dataset_.tokens_info);
     begin_board(-1);
@@ -429,6 +431,7 @@ Summary Trainer::finish(RunStatus status, const std::string& reason) {
     for (const auto& measure : dataset_.baseline_measures(split)) summary.values.push_back(measure);
   }
   directory_.write_summary(summary);
+  directory_.log(fmt::format("this process computed steps {} to {}", first_step_, at_.step));
   directory_.log(fmt::format("{}: {}", kRunStatusNames[static_cast<std::size_t>(status)], reason));
   return summary;
 }

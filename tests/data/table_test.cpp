@@ -273,10 +273,16 @@ TEST_F(TableTest, scales_and_vocabularies_come_from_training_alone) {
 
 TEST_F(TableTest, categories_alone_become_ids) {
   const RawTokens t = tokens("a,b\nx,u\ny,v\nx,v\ny,u\nz,u\n");
-  const TableCoder coder = fit_coder({t, {}, range(0, 4)}, config_, audit_);
+  RawTarget target;
+  target.task = TableTask::kClassify;
+  const TableCoder coder = fit_coder({t, target, range(0, 4)}, config_, audit_);
   EXPECT_TRUE(coder.ids);
   EXPECT_EQ(coder.features, 4);
   EXPECT_EQ(coder.encode(t, range(0, 5)).ids, (std::vector<std::int16_t>{0, 2, 1, 3, 0, 3, 1, 2, -1, 2}));
+  // Where the tokens themselves are predicted, each is a vector of its kinds.
+  const TableCoder values = fit_coder({t, {}, range(0, 4)}, config_, audit_);
+  EXPECT_FALSE(values.ids);
+  EXPECT_EQ(values.encode(t, range(0, 1)).values, (std::vector<float>{1, 0, 0, 0, 0, 0, 1, 0}));
 }
 
 TEST_F(TableTest, constant_tokens_are_left_out_by_name_or_kept) {

@@ -111,6 +111,30 @@ TEST_P(EngineGradientTest, agree_for_hidden_tokens_read) {
   check(s, 12, "hidden tokens, shared encoding");
 }
 
+void check_missing(const Spec& spec, std::uint64_t seed, const std::string& what) {
+  RandomEngine engine(spec, seed);
+  engine.lose_values(seed);
+  const auto want = engine.oracle();
+  EXPECT_GT(largest(want.gradients.at("mask_token")), 0) << what;
+  const Savings plain = no_savings();
+  expect_agreement(engine.run(&plain), want, what + ", plain");
+  expect_agreement(engine.run(nullptr), want, what + ", savings");
+}
+
+// Vector tokens of which some have no value: classes, several numbers, and hidden tokens beside missing ones.
+TEST_P(EngineGradientTest, agree_where_values_are_missing) {
+  Spec s = base_spec(GetParam(), 11, 16);
+  s.readout = reference::Readout::kMean;
+  check_missing(s, 31, "classes of vector tokens");
+  s.readout = reference::Readout::kFlat;
+  s.task = reference::Task::kRegression;
+  s.outputs = 4;
+  check_missing(s, 32, "four numbers of vector tokens");
+  s.readout = reference::Readout::kMasked;
+  s.outputs = s.features;
+  check_missing(s, 33, "hidden tokens beside missing ones");
+}
+
 // Longer than a tile of attention's backward pass is wide.
 TEST_P(EngineGradientTest, agree_for_sequences_of_several_tiles) {
   Spec s = base_spec(GetParam(), 203, 8);

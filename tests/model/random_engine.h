@@ -1,6 +1,7 @@
 // A random model of the oracle run by the engine: configuration, arena, batch and results by tensor name.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -71,6 +72,7 @@ class RandomEngine {
     shape.features = spec.features;
     shape.outputs = spec.outputs;
     shape.regression = spec.task == reference::Task::kRegression;
+    shape.missing = std::find(batch.masked.begin(), batch.masked.end(), kMissing) != batch.masked.end();
     PeData data;
     if (!spec.coordinates.empty()) {
       data.coordinates = MatrixD(spec.tokens, static_cast<std::int64_t>(spec.coordinates[0].size()));
@@ -94,6 +96,18 @@ class RandomEngine {
       std::copy(values.begin(), values.end(), out.data() + slot.offset);
     }
     return out;
+  }
+
+  // Some tokens have no value: a part of those that a mask shows, and of all where there is no mask.
+  void lose_values(std::uint64_t seed) {
+    Rng rng(seed, "missing");
+    batch.masked.resize(static_cast<std::size_t>(batch.examples * spec.tokens));
+    for (std::uint8_t& m : batch.masked) {
+      if (m == kShown && rng.uniform() < 0.3) m = kMissing;
+    }
+    std::vector<double>& vector = params["mask_token"];
+    vector.resize(static_cast<std::size_t>(spec.width));
+    for (double& v : vector) v = static_cast<double>(static_cast<float>(0.5 * rng.normal()));
   }
 
   // The batch in the engine's types; must outlive the micro-batches.

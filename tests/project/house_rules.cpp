@@ -70,15 +70,17 @@ const std::map<std::string, std::set<std::string>>& module_table() {
       {"model", {"core", "config", "kernels"}},
       {"data", {"core", "stats", "config", "io"}},
       {"run", {"core", "config", "io"}},
-      {"infer", {"core", "config", "io", "model", "data"}},
+      {"infer", {"core", "stats", "config", "io", "model", "data"}},
       {"train", {"core", "stats", "config", "kernels", "model", "data", "run", "infer"}},
       {"analyze/results", {"core", "io"}},
       {"analyze", {"core", "stats", "config", "io", "kernels", "model", "data", "run", "infer"}},
       {"sweep", {"core", "config", "io", "data", "run", "train"}},
+      {"tune", {"core", "config", "io", "data", "run", "infer", "train", "analyze", "sweep"}},
       {"results", {"core", "stats", "config", "io", "run", "analyze/results", "sweep"}},
-      {"report", {"core", "stats", "config", "io", "run", "analyze/results", "results"}},
+      {"report", {"core", "stats", "config", "io", "run", "analyze/results", "results", "tune"}},
       {"cli",
-       {"core", "stats", "config", "io", "model", "data", "run", "infer", "train", "analyze", "sweep", "results", "report"}},
+       {"core", "stats", "config", "io", "model", "data", "run", "infer", "train", "analyze", "sweep", "tune", "results",
+        "report"}},
   };
   return table;
 }

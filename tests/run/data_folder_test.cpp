@@ -52,7 +52,11 @@ TEST(DataFolderTest, every_key_of_text_is_known_to_be_a_path_or_not) {
                                            "series.atlas_names",
                                            "series.skip_columns",
                                            "series.hemisphere",
-                                           "series.test_subjects"};
+                                           "series.test_subjects",
+                                           "table.dataset",
+                                           "table.skip",
+                                           "table.categories",
+                                           "images.dataset"};
   RunConfig config;
   const FieldList list = describe(config);
   for (const Field& field : list.fields()) {

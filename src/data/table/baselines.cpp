@@ -65,10 +65,13 @@ Tuning choice_of(const PlainData& d) {
   return {part(d.train, std::span(order).subspan(check)), part(d.train, std::span(order).first(check))};
 }
 
+// What settings are chosen by: errors of the answer, and where these are level the log loss.
 double loss_of(const PlainData& d, const PlainSplit& s, const MatrixD& outputs) {
   if (is_classes(d)) {
     const std::vector<std::int32_t> said = stats::most_likely(outputs.view());
-    return stats::class_scores({s.labels, said, outputs.view(), d.classes}).log_loss;
+    const stats::ClassScores scores = stats::class_scores({s.labels, said, outputs.view(), d.classes});
+    const double wrong = (1 - scores.accuracy) * static_cast<double>(scores.samples);
+    return std::round(wrong) + scores.log_loss / (1 + scores.log_loss);
   }
   double total = 0;
   for (std::size_t i = 0; i < outputs.values().size(); ++i) total += std::pow(outputs.values()[i] - s.y.values()[i], 2);
@@ -174,7 +177,7 @@ std::vector<PlainBaseline> plain_baselines(const PlainData& d, ThreadPool& pool)
   };
   const std::vector<double> ks(std::begin(kNeighbours), std::end(kNeighbours));
   const double k = best_setting(d, choice, ks, fit_nearest, pool);
-  out.push_back({"nearest", fmt::format("{} samples", k), {}});
+  out.push_back({"knn", fmt::format("{} samples", k), {}});
   predict_all(d, nearest(d, d.train, k), out.back());
 
   const auto fit_mlp = [&](const PlainSplit& fit, const PlainSplit& check, double setting) {

@@ -32,7 +32,7 @@ struct PlainPrediction {
 };
 
 struct PlainBaseline {
-  std::string name;                          // "majority" or "mean", "logistic" or "ridge", "nearest", "mlp"
+  std::string name;                          // "majority" or "mean", "logistic" or "ridge", "knn", "mlp"
   std::string chosen;                        // "penalty 1"; empty where nothing is chosen
   std::vector<PlainPrediction> predictions;  // of every split but training
 };

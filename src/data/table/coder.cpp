@@ -128,9 +128,10 @@ void make_vocabularies(const CoderInput& in, const std::vector<std::size_t>& kep
     coder.tokens[k].channel = words;  // moved behind the numbers' channels when it is known whether there are any
     words += static_cast<std::int64_t>(seen.size());
   }
-  coder.ids =
+  const bool categories_alone =
       words > 0 && std::all_of(coder.tokens.begin(), coder.tokens.end(), [](const TokenCode& c) { return c.is_category(); });
-  coder.value_features = coder.ids ? 0 : in.raw.features;
+  coder.ids = categories_alone && in.target.is_given();
+  coder.value_features = categories_alone ? 0 : in.raw.features;
   coder.features = coder.value_features + words;
   for (TokenCode& c : coder.tokens) c.channel += c.is_category() ? coder.value_features : 0;
   const double cells = static_cast<double>(in.raw.samples) * static_cast<double>(kept.size()) *

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 
 #include "core/error.h"
 #include "core/rng.h"
@@ -123,8 +124,9 @@ void refuse_empty_sides(const SplitInput& input, const SampleSplit& split) {
        .where = input.source,
        .got = fmt::format("{} samples, split by {}", input.samples, kTableSplitNames[static_cast<std::size_t>(split.kind)]),
        .expected = "samples on both sides",
-       .hint = split.kind == TableSplit::kGroup ? "are all samples of one group, or equal? --groups none"
-                                                : "change table.split or table.test_fraction"});
+       .hint = split.kind == TableSplit::kGroup
+                   ? "are all samples of one group, or equal? --groups none"
+                   : "are most samples equal in every token? else change table.split or table.test_fraction"});
 }
 
 void refuse_lost_classes(const SplitInput& input, const SampleSplit& split) {
@@ -197,6 +199,14 @@ std::vector<std::int64_t> SampleSplit::samples_of(Side wanted) const {
   for (std::size_t i = 0; i < side.size(); ++i) {
     if (side[i] == wanted) out.push_back(static_cast<std::int64_t>(i));
   }
+  return out;
+}
+
+std::vector<std::int64_t> first_equal_rows(const std::vector<std::string>& rows) {
+  std::unordered_map<std::string, std::int64_t> first;
+  std::vector<std::int64_t> out;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    out.push_back(first.try_emplace(rows[i], static_cast<std::int64_t>(i)).first->second);
   return out;
 }
 

@@ -37,4 +37,7 @@ struct SampleSplit {
 // DataError when a side stays empty, a class is on one side only, or a given name is none of train, validation and test.
 SampleSplit split_samples(const SplitInput& input, const TableConfig& config, DataAudit& audit);
 
+// For each row the first that equals it.
+std::vector<std::int64_t> first_equal_rows(const std::vector<std::string>& rows);
+
 }  // namespace locus

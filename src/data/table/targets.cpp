@@ -172,7 +172,8 @@ RawTarget read_target(const RawTable& table, const TableConfig& config) {
   }
   for (const RawColumn& c : columns) refuse_missing(table, c);
   Reading kind = kind_of(columns);
-  if (config.task != TableTask::kAuto) kind = {config.task, "as task says"};
+  const TableTask asked = config.task, seen = kind.task;
+  if (asked != TableTask::kAuto && asked != seen) kind = {asked, "as task says"};
   if (kind.task == TableTask::kRegress) return numbers_of(table, columns, kind.why);
   if (columns.size() > 1) {
     throw ConfigError({.what = "classes come from one column",

@@ -30,6 +30,8 @@ inline double feature_of(const Spec& spec, const Batch& batch, int token, int f)
   return batch.ids[token] == f ? 1.0 : 0.0;
 }
 
+// A token without a value (2) is hidden and never asked for.
+inline bool is_asked_for(const Batch& batch, int token) { return !batch.masked.empty() && batch.masked[token] == 1; }
 inline bool is_masked(const Batch& batch, int token) { return !batch.masked.empty() && batch.masked[token] != 0; }
 
 // (B, T, C); `token` in helpers counts over (B, tokens).
@@ -93,7 +95,7 @@ inline std::vector<int> read_rows(const Spec& spec, const Batch& batch) {
       if (spec.readout == Readout::kToken) read = t == (spec.readout_token + length) % length;
       if (spec.readout == Readout::kGiven) read = t == (batch.read_token[b] + length) % length;
       if (spec.readout == Readout::kCls) read = t == length - 1;
-      if (spec.readout == Readout::kMasked) read = is_masked(batch, b * spec.tokens + t);
+      if (spec.readout == Readout::kMasked) read = is_asked_for(batch, b * spec.tokens + t);
       if (read) rows.push_back(b * length + t);
     }
   }
