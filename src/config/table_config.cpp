@@ -10,7 +10,8 @@ void describe(TableConfig& c, FieldList& list) {
   list.texts("target", c.target, "what is predicted: columns (by name, or number from 1), an array of the file, or a file")
       .identity = false;
   list.choice("header", c.header, kHeaderRowNames, "whether the first row of a text file names the columns");
-  list.texts("skip", c.skip, "columns that are no tokens, beside index, time and ids, which are found; none: only those named here");
+  list.texts("skip", c.skip,
+             "columns that are no tokens, beside index, time and ids, which are found; none: only those named here");
   list.texts("categories", c.categories, "columns of numbers that stand for kinds, not amounts");
   list.choice("missing", c.missing, kMissingValuesNames, "a missing value: an error, or a hidden token");
   list.choice("constant", c.constant, kConstantTokensNames, "tokens with one value in (almost) all of training");

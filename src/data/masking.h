@@ -32,8 +32,8 @@ class Masker {
   std::vector<std::vector<std::uint8_t>> sets_;  // otherwise one of these masks
 };
 
-// Tokens without a value are hidden beside those that `masks` hide, and never asked for (core/token_state.h). Where tokens are
-// predicted, a sample that would have nothing left to ask for is asked for its first value.
+// Tokens without a value are hidden beside those that `masks` hide, and never asked for (core/token_state.h). Where tokens
+// are predicted, a sample that would have nothing left to ask for is asked for its first value.
 enum class Hiding { kMissingOnly, kAsks };
 void hide_missing(Examples& examples, std::int64_t tokens, Hiding hiding);
 

@@ -97,7 +97,8 @@ Figure draw_recovery(const Recovery& data) {
   figure.caption = fmt::format(
       "Means over runs ({}) with Student's 95 % interval (3 runs or more); small dots: single runs. Distances are after "
       "both codes were "
-      "scaled to norm 1 (0: equal; how far unrelated encodings are depends on tokens and channels: compare with untrained models), because the raw distance falls with σ without any learning.",
+      "scaled to norm 1 (0: equal; how far unrelated encodings are depends on tokens and channels: compare with untrained "
+      "models), because the raw distance falls with σ without any learning.",
       runs_text(data.layers[0]));
   figure.csv = csv_recovery(data);
   return figure;
