@@ -66,16 +66,19 @@ TEST_F(TuneTest, choices_do_not_depend_on_the_number_of_jobs) {
 }
 
 TEST_F(TuneTest, a_killed_search_goes_on_to_the_same_answer_and_computes_no_step_twice) {
-  const std::string longer = "stop.steps=4000 --budget 1runs ";
+  const std::string longer = "stop.steps=8000 --budget 1runs ";
   ASSERT_EQ(place_.shell("locus tune tiny.toml --quiet --no-report --jobs 2 --out calm " + longer).code, 0);
   // Killed while its workers train: each of these goes on from where the one before was stopped. No function of the shell:
   // $! is to be the search itself.
   const std::string search =
       "'" + locus::test::binary() + "' tune tiny.toml --quiet --no-report --jobs 2 --out torn " + longer;
-  const Result r = place_.shell("for i in $(seq 6); do\n" + search +
+  // At least six times, and until a run was stopped on its way: a quick machine may be between two runs.
+  const Result r = place_.shell("for i in $(seq 60); do\n" + search +
                                 " & parent=$!\n"
                                 "for w in $(seq 400); do pgrep -P $parent >/dev/null && break; sleep 0.02; done\n"
-                                "sleep 0.$((2 + i % 6)); kill -KILL $parent; wait $parent\ndone 2>/dev/null\n" +
+                                "sleep 0.$((i % 6))$((i % 10)); kill -KILL $parent; wait $parent\n"
+                                "[ $i -ge 6 ] && cat torn/cells/*/log.txt | grep -q interrupted && break\n"
+                                "done 2>/dev/null\n" +
                                 search + " >/dev/null || exit 1\ncat torn/cells/*/log.txt | grep -c interrupted");
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(text_of(place_ / "calm/search.json"), text_of(place_ / "torn/search.json")) << r.out;
