@@ -35,11 +35,6 @@ std::size_t kind_of(const std::string& path) {
   return kRecordings.size();
 }
 
-bool is_folder(const std::string& path) {
-  std::error_code code;
-  return fs::is_directory(path, code);
-}
-
 struct Folder {
   std::vector<std::string> recordings;
   std::vector<std::string> tables;  // text tables that are none of them

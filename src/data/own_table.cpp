@@ -12,16 +12,12 @@
 #include "core/text.h"
 #include "data/table/dataset.h"
 #include "io/array.h"
+#include "io/folder.h"
 
 namespace locus {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_directory_at(const std::string& path) {
-  std::error_code code;
-  return fs::is_directory(path, code);
-}
 
 // What suits most tables: small, a rate that falls to zero, noise against learning samples by heart.
 RunConfig encoder_for(const std::string& task) {
@@ -79,17 +75,16 @@ void name_data(const OwnTableOptions& options, RunConfig& config) {
 }  // namespace
 
 bool has_three_axes(const std::string& path) {
-  if (is_directory_at(path) || !fs::is_regular_file(path) || detect_format(path) != FileFormat::kNpy) return false;
+  if (is_folder(path) || !fs::is_regular_file(path) || detect_format(path) != FileFormat::kNpy) return false;
   const std::vector<std::int64_t> shape = read_array(path).shape;
   return std::count_if(shape.begin(), shape.end(), [](std::int64_t n) { return n != 1; }) > 2;
 }
 
 bool are_pictures(const std::string& path) {
-  if (is_directory_at(path)) {
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path)) {
-      if (entry.is_regular_file() && to_lower(entry.path().extension().string()) == ".png") return true;
-    }
-    return false;
+  if (is_folder(path)) {
+    const std::vector<fs::path> files = files_below(path);
+    return std::any_of(files.begin(), files.end(),
+                       [](const fs::path& file) { return to_lower(file.extension().string()) == ".png"; });
   }
   return fs::is_regular_file(path) && detect_format(path) == FileFormat::kIdx;
 }

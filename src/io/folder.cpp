@@ -40,4 +40,9 @@ std::vector<fs::path> files_below(const fs::path& folder) {
   return out;
 }
 
+bool is_folder(const std::filesystem::path& path) {
+  std::error_code code;
+  return std::filesystem::is_directory(path, code);
+}
+
 }  // namespace locus
